@@ -18,22 +18,27 @@ const codes: Record<string, ProblemCode> = {
  */
 export function answerClientErrors(server: Server, connections: Connections, linger: number): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    if (error.code === 'ECONNRESET' || !socket.writable || !(socket instanceof Socket))
+      return socket.destroy()
+    // The late request may have got its response already, such as a 413 for its first bytes.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesWritten > 0) return socket.destroy()
     // Reads without parsing, because unread data would reset the connection before the client reads the response.
     socket.removeAllListeners('data').on('data', () => {})
-    if (socket instanceof Socket && connections.closeAfterResponses(socket)) return
-    const found = problem(codes[error.code ?? ''] ?? 'bad_request')
-    const body = JSON.stringify(found)
-    const lines = Object.entries({
-      ...headers,
-      'Content-Type': 'application/problem+json',
-      'Content-Length': Buffer.byteLength(body),
-      Connection: 'close',
-    }).map(([name, value]) => `${name}: ${value}`)
-    socket.end(
-      `HTTP/1.1 ${found.status} ${STATUS_CODES[found.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
-    )
+    if (connections.closeAfterResponses(socket)) return
+    socket.end(answer(codes[error.code ?? ''] ?? 'bad_request'))
     const late = setTimeout(() => socket.destroy(), linger).unref()
     socket.once('close', () => clearTimeout(late))
   })
+}
+
+function answer(code: ProblemCode): string {
+  const found = problem(code)
+  const body = JSON.stringify(found)
+  const lines = Object.entries({
+    ...headers,
+    'Content-Type': 'application/problem+json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 ${found.status} ${STATUS_CODES[found.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
 }

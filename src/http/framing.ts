@@ -21,11 +21,6 @@ export function framingProblem({ headers, httpVersion }: IncomingMessage): Refus
   return undefined
 }
 
-/** Whether the request has a body, which may be empty. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-}
-
 /** Rejects a request with an ambiguous end. `Connections` handles no later request of the connection. */
 export function refuseAmbiguousFraming(ctx: Context, next: Next): Promise<unknown> {
   const problem = framingProblem(ctx.req)

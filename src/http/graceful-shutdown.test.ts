@@ -49,21 +49,6 @@ describe('shutDown', () => {
     await stopped
   })
 
-  test('P5 responds on connections that the server had not accepted when the shutdown began', async (t) => {
-    const { server, closeListener, gate } = await start(t)
-    gate.resolve()
-    const { port } = server.address() as AddressInfo
-    const answers = Array.from({ length: 50 }, async () => {
-      const socket = connect(port, '127.0.0.1')
-      socket.write(request)
-      return text(socket)
-    })
-    // The kernel establishes the connections before the next turn of the event loop.
-    const { stopped } = await closeListener()
-    for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 .*ok$/s)
-    await stopped
-  })
-
   test('N6 sends `Connection: close` in the responses to a running request and to the first request of a connection', async (t) => {
     const { server, open, closeListener, gate } = await start(t)
     const [unused, busy] = [await open(), await open()]

@@ -1,10 +1,9 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type Koa from 'koa'
 import { answerClientErrors } from './client-error.ts'
 import { Connections } from './connections.ts'
-import { hasBody } from './framing.ts'
+import { limitConnectionsOfAddress } from './connections-of-address.ts'
 import { shutDown } from './graceful-shutdown.ts'
-import { IdleConnections } from './idle-connections.ts'
 
 /** The limits of clients. Times are in milliseconds. */
 export const defaultLimits = {
@@ -16,18 +15,14 @@ export const defaultLimits = {
   keepAliveTimeout: 5_000,
   /** Without any traffic on a connection. */
   timeout: 30_000,
-  /** To read the response to an incomplete request. */
+  /** To read the response to an invalid request. */
   linger: 5_000,
   /** Between checks for late requests. */
   connectionsCheckingInterval: 1_000,
   /** Open connections. */
   maxConnections: 10_000,
-  /** Connections without a complete request, for each network. */
-  maxIdle: 1_000,
-  /** Requests in memory, about 25 KB each. */
-  maxRequests: 2_500,
-  /** Waiting pipelined requests. */
-  maxWaiting: 1_000,
+  /** Open connections of one address that is not a trusted proxy. */
+  maxConnectionsOfAddress: 1_000,
 }
 
 /** An HTTP server with limits for slow and hostile clients. */
@@ -48,7 +43,7 @@ export function httpServer(
     isProxy = () => false,
   }: { limits?: Partial<typeof defaultLimits>; isProxy?: (address: string) => boolean } = {},
 ): HttpServer {
-  const { linger, timeout, maxConnections, maxIdle, maxRequests, maxWaiting, ...timeouts } = {
+  const { linger, timeout, maxConnections, maxConnectionsOfAddress, ...timeouts } = {
     ...defaultLimits,
     ...limits,
   }
@@ -62,16 +57,11 @@ export function httpServer(
   Object.assign(server, { dropMaxConnection: true })
 
   const handle = app.callback()
-  const connections = new Connections(
-    server,
-    (request, response) => {
-      request.url = originForm(request.url)
-      if (hasBody(request)) response.once('finish', () => endBody(request, linger))
-      return handle(request, response)
-    },
-    { maxRequests, maxWaiting },
-    new IdleConnections(maxIdle, isProxy),
-  )
+  limitConnectionsOfAddress(server, maxConnectionsOfAddress, isProxy)
+  const connections = new Connections(server, (request, response) => {
+    request.url = originForm(request.url)
+    return handle(request, response)
+  })
   // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
@@ -83,9 +73,4 @@ function originForm(target = '*'): string {
   if (target.startsWith('/')) return target
   const { pathname = '', search = '' } = URL.parse(target) ?? {}
   return pathname.startsWith('/') ? pathname + search : '*'
-}
-
-/** Closes the connection if the body is still incomplete after a delay. An immediate close could lose the response (RFC 9112 §9.6). */
-function endBody(request: IncomingMessage, linger: number): void {
-  if (!request.complete) setTimeout(() => request.complete || request.destroy(), linger).unref()
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import Koa from 'koa'
 import { type defaultLimits, httpServer } from './http-server.ts'
 
@@ -11,8 +10,7 @@ const host = 'Host: localhost\r\n'
 const short = { headersTimeout: 100, requestTimeout: 200, keepAliveTimeout: 50, timeout: 300, linger: 100 }
 
 /**
- * Starts a server, and returns a connection to it. A response has a megabyte, or 50 MB for `/long`. The response to `/slow`
- * takes a second. The server does not read the body of a PUT request.
+ * Starts a server, and returns a connection to it. A response has a megabyte, or 50 MB for `/long`. The server does not read the body of a PUT request.
  */
 async function open(
   t: TestContext,
@@ -23,7 +21,6 @@ async function open(
   app.use(async (ctx) => {
     if (ctx.method === 'PUT') ctx.throw(413)
     await text(ctx.req)
-    if (ctx.path === '/slow') await sleep(1000)
     ctx.body = 'x'.repeat(ctx.path === '/long' ? 50_000_000 : 1_000_000)
   })
   const { server } = httpServer(app, { limits: { connectionsCheckingInterval: 20, ...limits } })
@@ -93,8 +90,7 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
   })
 
   test('K10 is disconnected if it continues to send a rejected body, but has time to read the response first', async (t) => {
-    const longTimeouts = { headersTimeout: 60_000, requestTimeout: 60_000, linger: 100 }
-    const socket = await open(t, longTimeouts)
+    const socket = await open(t)
     const begin = `PUT / HTTP/1.1\r\n${host}Content-Length: 1000000000\r\n\r\n`
     assert.match(await sendSlowly(socket, begin, 'a'.repeat(10_000)), /^HTTP\/1\.1 413 .*Payload Too Large$/s)
   })
@@ -105,38 +101,12 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
     assert.match(await text(socket), /^HTTP\/1\.1 200 .*x$/s)
   })
 
-  test('I6 is not disconnected between regular requests, or while it waits for a slow response', async (t) => {
-    const socket = await open(t, { ...short, keepAliveTimeout: 300, timeout: 2000 })
-    socket.resume()
-    for (let requestCount = 0; requestCount < 10; requestCount += 1) {
-      socket.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-      await sleep(100)
-    }
-    socket.write(`GET /slow HTTP/1.1\r\n${host}\r\n`)
-    await sleep(800)
-    const before = socket.bytesRead
-    await Promise.race([once(socket, 'data'), once(socket, 'close')])
-    assert.ok(socket.bytesRead > before)
-  })
-
-  test('is not disconnected while it reads a long response slowly', async (t) => {
-    const socket = await open(t, { ...short, keepAliveTimeout: 100, timeout: 1000 })
-    socket.write(`GET /long HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-    let read = 0
-    for await (const data of socket) {
-      read += data.length
-      // 20 MB are much more than the buffers of the connection.
-      if (read < 20_000_000) await sleep(5)
-    }
-    assert.ok(read > 50_000_000)
-  })
-
   test('I6 is disconnected if it sends requests and never reads the responses', async (t) => {
     const socket = await open(t)
     socket.pause()
-    socket.write(`GET / HTTP/1.1\r\n${host}\r\n`.repeat(50))
+    socket.write(`GET /long HTTP/1.1\r\n${host}\r\n`.repeat(10))
     // Without reading, only a write detects the end of the connection.
-    const writing = setInterval(() => socket.write(`GET / HTTP/1.1\r\n${host}\r\n`), 20)
+    const writing = setInterval(() => socket.write('GET'), 20)
     await new Promise((resolve) => socket.once('close', resolve))
     clearInterval(writing)
     assert.ok(socket.bytesRead < 50_000_000)
