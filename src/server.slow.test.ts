@@ -147,12 +147,39 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal(server.log.at(-1)?.msg, 'stopped')
   })
 
-  test('N6 exits immediately on the second signal', async (t) => {
+  test('N6 exits immediately on a signal that arrives at least a second after the first', async (t) => {
     const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), DRAIN_SECONDS: '600' })
     server.child.kill('SIGTERM')
     await server.says('stopping')
-    server.child.kill('SIGINT')
-    assert.equal((await server.ended).code, 1)
+    const signals = setInterval(() => server.child.kill('SIGINT'), 50)
+    const { code } = await server.ended
+    clearInterval(signals)
+    assert.equal(code, 1)
+    assert.ok(server.log.every(({ msg }) => msg !== 'stopped'))
+  })
+
+  test('N6 stops gracefully if the signal reaches its whole process group, as from a terminal or systemd', async (t) => {
+    if (process.platform === 'win32') return t.skip('Windows has no process groups.')
+    const program = join(import.meta.dirname, 'start.js')
+    // A shell between the server and the test, as in `npm start`. It ends at the signal.
+    const shell = spawn('sh', ['-c', '"$0" "$1" server; true', process.execPath, program], {
+      env: {
+        NODE_ENV: 'test',
+        DATA_DIR: await temporaryFolder(t),
+        PORT: '0',
+        DRAIN_SECONDS: '1',
+        npm_lifecycle_event: 'start',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    })
+    const messages: unknown[] = []
+    for await (const line of createInterface(shell.stdout)) {
+      const { msg } = JSON.parse(line)
+      messages.push(msg)
+      if (msg === 'listening') process.kill(-Number(shell.pid), 'SIGTERM')
+    }
+    assert.deepEqual(messages, ['listening', 'stopping', 'stopped'])
   })
 
   test('reports an invalid configuration with one line for each invalid variable, and exits with 1', async (t) => {

@@ -26,11 +26,8 @@ import { UserToken } from './users/user-token.ts'
 
 export interface RunningSite {
   readonly url: string
-  /**
-   * Stops gracefully: accepted requests finish, and the database closes. With `drain`, `/readyz` first is 503 for `DRAIN_SECONDS`.
-   * Without `drain`, it stays 200, because during a restart other workers accept connections.
-   */
-  stop(how: { drain: boolean }): Promise<void>
+  /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`, accepted requests finish, and the database closes. */
+  stop(): Promise<void>
 }
 
 /** Opens the database and listens. */
@@ -68,9 +65,9 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   )
   return {
     url,
-    async stop({ drain }) {
-      site.isDraining = drain
-      await stopServer(drain ? config.drainSeconds * 1000 : 0)
+    async stop() {
+      site.isDraining = true
+      await stopServer(config.drainSeconds * 1000)
       await Promise.all([stopPurging(), outbox?.stop()])
       await Promise.all([uses.sessions.close(), uses.tokens.close()])
       await orm.close()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { until } from '../../testing/faults/until.ts'
 import {
   basic,
   bearer,
@@ -22,6 +23,7 @@ async function threeWorkers(test: Parameters<typeof startServer>[0]) {
     WORKERS: '3',
   }
   const { url, log } = await startServer(test, variables)
+  await until('all workers listen', () => log.filter(({ msg }) => msg === 'a worker listens').length === 3)
   const secrets = new Set<string>()
   const visitor = (session?: string) => new ReconnectingVisitor({ url, secrets }, session)
   let counted = 0

@@ -1,144 +1,171 @@
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { Ledger } from '../../testing/faults/ledger.ts'
 import { until } from '../../testing/faults/until.ts'
-import { password, registration } from '../../testing/people.ts'
-import { ReconnectingVisitor } from '../../testing/reconnecting-visitor.ts'
-import { startServer, temporaryFolder } from '../../testing/server-process.ts'
+import { registration } from '../../testing/people.ts'
+import { type ProcessResult, runServer, startServer, temporaryFolder } from '../../testing/server-process.ts'
+
+type Server = Awaited<ReturnType<typeof startServer>>
 
 async function startWorkers(t: TestContext, variables: Record<string, string> = {}) {
-  const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...variables })
-  const lines = (message: string) => server.log.filter(({ msg }) => msg === message)
-  const workers = () => lines('a worker listens').map(({ worker }) => Number(worker))
-  return { ...server, lines, workers }
+  return startServer(t, { DATA_DIR: await temporaryFolder(t), WORKERS: '2', ...variables })
 }
 
-/** A client that sends consecutive requests until it is stopped or a request fails. */
-class Client {
-  readonly #url: string
-  readonly #agent: Agent
-  answered = 0
-  isDone = false
-
-  constructor(url: string, keepAlive: boolean) {
-    this.#url = url
-    this.#agent = new Agent({ keepAlive, maxSockets: 1 })
-  }
-
-  async keepBusy(): Promise<void> {
-    const login = JSON.stringify({ username: 'ada@example.com', password })
-    while (!this.isDone) {
-      for (const path of ['/', '/healthz', '/readyz']) await this.#send('GET', path)
-      await this.#send('POST', '/login', login)
-    }
-    this.#agent.destroy()
-  }
-
-  async #send(method: string, path: string, body = ''): Promise<void> {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const outgoing = request(this.#url + path, { method, headers, agent: this.#agent })
-    outgoing.end(body)
-    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
-    // Throws if the response is incomplete.
-    for await (const _part of incoming);
-    assert.equal(incoming.statusCode, 200, `${method} ${path}`)
-    this.answered += 1
-  }
+function lines({ log }: Server, message: string) {
+  return log.filter(({ msg }) => msg === message)
 }
 
-describe('workers', { concurrency: 2 }, () => {
-  test('are replaced on SIGHUP without a failed request on new or open connections', async (t) => {
-    const server = await startWorkers(t, { WORKERS: '2', DRAIN_SECONDS: '600' })
-    await server.visitor().json('/users', registration('Ada'))
-    const clients = [true, true, false, false].map((keep) => new Client(server.url, keep))
-    const busy = Promise.all(clients.map((client) => client.keepBusy()))
-    const answered = () => clients.reduce((sum, client) => sum + client.answered, 0)
-    const more = async () => {
-      const before = answered()
-      await Promise.race([busy, until('requests are served', () => answered() > before + 50)])
-    }
-    await more()
-    // A slow request: a part of its body is sent before the restart, and the rest during it.
-    const body = JSON.stringify(registration('Grace'))
-    const length = { 'content-type': 'application/json', 'content-length': body.length }
-    const slow = server.visitor().open('POST', '/users', { ...length, expect: '100-continue' })
-    await slow.begun
-    slow.write(body.slice(0, 9))
+/** The process ids of all workers that ever listened. */
+function workersOf(server: Server): number[] {
+  return lines(server, 'a worker listens').map(({ pid }) => Number(pid))
+}
 
-    server.child.kill('SIGHUP')
-    const old = server.workers()
-    await server.says('stopping')
-    // Another signal replaces all workers again.
-    server.child.kill('SIGHUP')
-    assert.equal((await slow.end(body.slice(9))).status, 201)
-    await Promise.race([busy, until('both restarts are done', () => server.lines('restarted').length === 2)])
-    await more()
-    for (const client of clients) client.isDone = true
-    await busy
+/** The Node option that makes every worker run this code first. */
+function inWorkers(code: string): string {
+  const program = `import cluster from 'node:cluster'; if (cluster.isWorker) { ${code} }`
+  return `--import=data:text/javascript,${encodeURIComponent(program)}`
+}
 
-    const stopped = server.lines('stopped').map(({ pid }) => Number(pid))
-    for (const pid of old) assert.ok(stopped.includes(pid), 'every old worker has stopped')
-    assert.equal(server.workers().length - stopped.length, 2)
-    const complaints = server.log.filter(({ level }) => Number(level) >= 40)
-    assert.deepEqual(complaints, [])
-    assert.equal(server.child.exitCode, null)
+describe('worker processes', () => {
+  test('share a port, each with its process id in the log, and log each configuration warning once', async (t) => {
+    const server = await startWorkers(t, {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'http://example.com',
+      JWT_SECRET: crypto.randomUUID(),
+      BCRYPT_COST: '10',
+    })
+    await until('both workers listen', () => workersOf(server).length === 2)
+    const warnings = server.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
+    assert.deepEqual(warnings, [
+      'PUBLIC_URL is not https. Passwords and cookies are sent unencrypted.',
+      'SMTP_URL is not set. The site sends no mail. For a forgotten password, run: npm run user -- reset-link EMAIL',
+      'SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.',
+    ])
+    const workers = workersOf(server)
+    assert.equal(new Set([...workers, server.child.pid]).size, 3)
+    // The operating system prefers an idle worker.
+    await until('each worker has responded', async () => {
+      const requests = Array.from({ length: 20 }, () =>
+        server.visitor().get('/readyz', { connection: 'close' }),
+      )
+      for (const { status } of await Promise.all(requests)) assert.equal(status, 200)
+      return new Set(lines(server, 'request').map(({ pid }) => pid)).size === 2
+    })
+    const served = new Set(lines(server, 'request').map(({ pid }) => Number(pid)))
+    assert.deepEqual([...served].sort(), workers.sort())
   })
 
-  test('keep running after SIGHUP if new workers cannot start, and are replaced at the next SIGHUP after the repair', async (t) => {
+  test('N7 are replaced when they end, with a line in the log, and as often as a start fails', async (t) => {
     const folder = await temporaryFolder(t)
-    const program = `import cluster from 'node:cluster'; import { existsSync } from 'node:fs'
-      if (cluster.isWorker && existsSync('${folder}/broken')) process.exit(3)`
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(program)}`
-    const server = await startWorkers(t, { WORKERS: '2', NODE_OPTIONS })
-    await writeFile(`${folder}/broken`, '')
-    server.child.kill('SIGHUP')
-    await server.says('restart cancelled: a new worker could not start, so the old workers stay')
-    assert.deepEqual([server.workers().length, server.lines('stopped').length], [2, 0])
-    assert.equal((await server.visitor().get('/readyz')).status, 200)
-    await rm(`${folder}/broken`)
-    server.child.kill('SIGHUP')
-    await server.says('restarted')
-    assert.deepEqual([server.workers().length, server.lines('stopped').length], [4, 2])
+    const flag = join(folder, 'broken')
+    const isBroken = `const { existsSync } = await import('node:fs'); if (existsSync('${flag}')) process.exit(3)`
+    const server = await startWorkers(t, { NODE_OPTIONS: inWorkers(isBroken) })
+    await until('both workers listen', () => workersOf(server).length === 2)
+    await writeFile(flag, '')
+    const [first = 0] = workersOf(server)
+    process.kill(first, 'SIGKILL')
+    const { worker, signal, pid } = await server.says('a worker has ended')
+    assert.deepEqual([worker, signal, pid], [first, 'SIGKILL', server.child.pid])
+    await until('two starts have failed', () => lines(server, 'a worker has ended').length === 3)
+    assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
+    await rm(flag)
+    await until('a new worker listens', () => workersOf(server).length === 3)
   })
 
-  test('N5 are replaced when they are killed, lose no acknowledged change, and leave no request open', {
-    timeout: 120_000,
-  }, async (t) => {
-    const folder = await temporaryFolder(t)
-    const server = await startWorkers(t, { DATA_DIR: folder, WORKERS: '3' })
-    const secrets = new Set<string>()
-    const reconnecting = {
-      visitor: (session?: string) => new ReconnectingVisitor({ url: server.url, secrets }, session),
+  test('N6 finish accepted requests on SIGTERM, and then the primary exits with 0', async (t) => {
+    const server = await startWorkers(t, { DRAIN_SECONDS: '1' })
+    await until('both workers listen', () => workersOf(server).length === 2)
+    const body = JSON.stringify(registration('Ada'))
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
     }
-    const ledger = new Ledger()
-    let isDone = false
-    // `ledger.keepBusy` returns when a connection breaks.
-    const keepBusy = async (site: typeof reconnecting) => {
-      while (!isDone) await ledger.keepBusy(site)
-    }
-    const busy = Promise.all([server, server, reconnecting, reconnecting, reconnecting].map(keepBusy))
-    const killed = new Set<number>()
-    while (killed.size < 5) {
-      await Promise.race([ledger.more(20 + Math.floor(randomInt(40))), busy])
-      const alive = server.workers().filter((pid) => !killed.has(pid))
-      const pid = alive[killed.size % alive.length] ?? assert.fail('no worker is alive')
-      process.kill(pid, 'SIGKILL')
-      killed.add(pid)
-      await until('a new worker listens', () => server.workers().length === 3 + killed.size)
-    }
-    isDone = true
+    const signUps = [1, 2].map(() =>
+      server.visitor().open('POST', '/users', { ...headers, connection: 'close' }),
+    )
+    await Promise.all(signUps.map(({ begun }) => begun))
+
     server.child.kill('SIGTERM')
+    await until('all processes are stopping', () => lines(server, 'stopping').length === 3)
+    assert.equal((await server.visitor().get('/readyz')).status, 503)
+    const answers = await Promise.all(signUps.map(({ end }) => end(body)))
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409])
     const { code, stderr } = await server.ended
     assert.deepEqual([code, stderr], [0, ''])
-    let isAnswered = false
-    busy.then(() => (isAnswered = true))
-    await until('no request is open', () => isAnswered)
-    assert.equal(server.lines('a worker has ended').length, killed.size)
-    await ledger.verify(await startWorkers(t, { DATA_DIR: folder }))
-    t.diagnostic(`${ledger.acknowledged} acknowledged`)
+    assert.equal(lines(server, 'stopped').length, 3)
+    assert.deepEqual([server.log.at(-1)?.msg, server.log.at(-1)?.pid], ['stopped', server.child.pid])
+  })
+
+  test('N6 stop gracefully on a signal to all processes, and immediately on a later one', async (t) => {
+    const server = await startWorkers(t, { DRAIN_SECONDS: '600' })
+    await until('both workers listen', () => workersOf(server).length === 2)
+    for (const pid of [...workersOf(server), Number(server.child.pid)]) process.kill(pid, 'SIGINT')
+    await until('all processes are stopping', () => lines(server, 'stopping').length === 3)
+    assert.equal((await server.visitor().get('/healthz')).status, 200)
+    const signals = setInterval(() => server.child.kill('SIGINT'), 50)
+    // The output closes when the last worker has ended.
+    const { code } = await server.ended
+    clearInterval(signals)
+    assert.deepEqual([code, lines(server, 'stopped').length], [1, 0])
+  })
+
+  test('end the primary with exit code 1, without a retry, if the first worker fails to start', async (t) => {
+    const variables = {
+      DATA_DIR: await temporaryFolder(t),
+      WORKERS: '2',
+      NODE_OPTIONS: inWorkers("throw new Error('a bug at the start')"),
+    }
+    const { code, stdout, stderr } = await runServer(t, variables).ended
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.equal(stderr.match(/^Error: a bug at the start$/gm)?.length, 1)
+  })
+
+  test('N1 end the primary with exit code 1 and one line if the system kills the first worker before it listens', async (t) => {
+    const variables = {
+      DATA_DIR: await temporaryFolder(t),
+      WORKERS: '2',
+      NODE_OPTIONS: inWorkers("process.kill(process.pid, 'SIGKILL')"),
+    }
+    const ending = await runServer(t, variables).ended
+    assert.equal(oneLine(ending), 'The first worker process was ended by SIGKILL before it listened.')
+  })
+
+  test('N1 end the primary with exit code 1 and one line if the system cannot start a process', async (t) => {
+    const variables = {
+      DATA_DIR: await temporaryFolder(t),
+      WORKERS: '2',
+      NODE_OPTIONS: "--import=data:text/javascript,process.execPath='/nowhere/node'",
+    }
+    const ending = await runServer(t, variables).ended
+    assert.equal(oneLine(ending), 'A worker process cannot start: spawn /nowhere/node ENOENT.')
+  })
+
+  test('report a startup problem only once', async (t) => {
+    const otherServer = createServer().listen(0, '127.0.0.1')
+    await once(otherServer, 'listening')
+    t.after(() => otherServer.close())
+    const PORT = String((otherServer.address() as AddressInfo).port)
+    const wrong: [Record<string, string>, RegExp][] = [
+      [{ PORT }, new RegExp(`^bind EADDRINUSE.*${PORT}\\. Set another PORT`)],
+      [
+        { DATABASE_URL: 'sqlite:/dev/null/site.sqlite' },
+        /^The database \/dev\/null\/site\.sqlite cannot be used: [A-Z_]+\. .+\.$/,
+      ],
+    ]
+    for (const [variables, line] of wrong) {
+      const DATA_DIR = await temporaryFolder(t)
+      const ending = await runServer(t, { DATA_DIR, WORKERS: '2', ...variables }).ended
+      assert.match(oneLine(ending), line)
+    }
   })
 })
+
+function oneLine({ code, stdout, stderr }: ProcessResult): string {
+  assert.deepEqual([code, stdout], [1, ''], stderr)
+  return stderr.trimEnd()
+}

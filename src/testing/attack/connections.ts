@@ -38,7 +38,7 @@ describe('connections under attack', () => {
     t.after(async () => {
       for (const socket of idle) socket.destroy()
     })
-    // From ten addresses, because each may have at most 1,000 idle connections.
+    // From ten addresses, because each may have at most 1,000 connections.
     while (idle.length < 5000)
       idle.push(...(await openMany(server.url, 100, `127.0.0.${2 + (idle.length % 1000) / 100}`)))
     await until('all are accepted', () => openFiles(server.child.pid) >= before.files + 5000)
