@@ -37,6 +37,16 @@ function run(orm: MikroORM, sql: string): Promise<unknown> {
 }
 
 describe('LastUses', () => {
+  test('writes a use later, although a test has replaced the timers', async (t) => {
+    const { uses, tokens, used } = await usesOf(t, 1)
+    const found = await tokens()
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    for (const token of found) uses.note(token, now)
+    t.mock.timers.reset()
+    while ((await used())[0] === undefined) await turn()
+    assert.deepEqual(await used(), [now])
+  })
+
   test('writes the uses of one second in batches of 500 rows', async (t) => {
     const { uses, tokens, used, updates } = await usesOf(t, 501)
     for (const token of await tokens()) uses.note(token, now)

@@ -1,9 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/core'
 import type { Class } from '../class.ts'
 import { Misuse } from '../errors.ts'
 import { type DateKey, primaryKeyOf } from './model.ts'
 
+// Taken when the module loads, because fake timers of a test would stop all writes.
+const { clearTimeout, setImmediate, setTimeout } = globalThis
 const minute = 60_000
 const second = 1_000
 const batchSize = 500
@@ -93,7 +94,7 @@ export class LastUses<Entity extends object> {
       } catch (error) {
         errors.push(error)
       }
-      await nextTurn()
+      await new Promise<void>((resolve) => setImmediate(resolve))
     }
     this.#failures = errors.length > 0 ? this.#failures + 1 : 0
     if (errors.length === 0) return
