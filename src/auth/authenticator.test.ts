@@ -364,7 +364,7 @@ describe('RequestAuthenticator', () => {
     ] as const) {
       const app = new Koa()
       app.use((ctx, next) => {
-        ctx.auth = { user: 'ada', login() {}, has: () => true }
+        ctx.auth = { user: 'ada', login() {}, has: () => true } as never
         return next()
       })
       app.use(middleware as Koa.Middleware)

@@ -27,6 +27,7 @@ export function maxAgeOf(options: FreshOptions | undefined, name: string): numbe
  */
 export function isAdmitted(ctx: AuthContext, type: Class, maxAge: number | undefined): boolean {
   const store = authOf(ctx)
+  store.requireIdle()
   const hasUser = store.has(type)
   if (hasUser && (maxAge === undefined || store.isFresh(type, maxAge))) return true
   if (store.authenticators.length === 0) {

@@ -4,7 +4,9 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import { type AuthContext, auth } from './auth.ts'
 import { BasicAuthenticator } from './basic.ts'
+import { BearerAuthenticator } from './bearer.ts'
 import { guard } from './guard.ts'
+import { redirectUnless } from './redirect-unless.ts'
 import { serve } from './testing/serve.ts'
 
 const basic = (name: string) => ({ authorization: `Basic ${btoa(`${name}:`)}` })
@@ -119,6 +121,35 @@ describe('guard', () => {
     const { url } = await serve(t, app)
 
     for (let i = 0; i < 2; i += 1) assert.equal((await fetch(url)).status, 500)
+  })
+
+  test('reports a guard or an authenticator that runs before a slow authenticator has ended', async (t) => {
+    class User {}
+    const found = Promise.withResolvers<User>()
+    const slow = BearerAuthenticator.from(User, () => found.promise)
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use((ctx, next) => {
+      // The mistake: no `await`.
+      slow(ctx, async () => {})
+      return next()
+    })
+    const router = new Router<object, AuthContext>()
+    router.get('/guard', guard(User))
+    router.get('/redirect', redirectUnless(User, '/login'))
+    router.get('/authenticator', slow)
+    app.use(router.routes())
+    const { url, errors } = await serve(t, app)
+
+    for (const path of ['/guard', '/redirect', '/authenticator']) {
+      const response = await fetch(url + path, { headers: { authorization: 'Bearer x' }, redirect: 'manual' })
+      assert.equal(response.status, 500, path)
+      assert.equal(
+        errors.pop()?.message,
+        'An authenticator of User is still at work. Write `await` or `return` before the call of its middleware.',
+      )
+    }
+    found.resolve(new User())
   })
 
   test('reports a missing auth()', async (t) => {

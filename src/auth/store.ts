@@ -2,13 +2,20 @@ import type { ExtendableContext } from 'koa'
 import { type Authentication, type Duration, isFresh, type LoginOptions } from './authentication.ts'
 import { type Class, classOf, requireClass, requireInstance } from './class.ts'
 import { type AuthenticatorFor, authenticationOf, type Entry, entryOf, loggedOut } from './entry.ts'
-import { isHTTPError, requireNoUser, requireSync, Undecided } from './errors.ts'
+import { isHTTPError, Misuse, requireNoUser, requireSync, Undecided } from './errors.ts'
 import { type Presented, unauthorized } from './unauthorized.ts'
 import { warnOfIneffectiveLogout, warnOfUnguarded } from './warnings.ts'
 
 /** Koa's context with `auth`. In a `Router<object, AuthContext>`, the compiler reports a misspelt `ctx.atuh`. */
 export interface AuthContext extends ExtendableContext {
   readonly auth: Auth
+}
+
+// Types `ctx.auth` also in `new Router()` and `new Koa()` without type arguments, where it would be `any`.
+declare module 'koa' {
+  interface DefaultContext {
+    auth: Auth
+  }
 }
 
 /** The interface of an authenticator. Extend `RequestAuthenticator` to make one. */
@@ -122,8 +129,18 @@ export class Auth {
     return this.#users.get(type) === loggedOut
   }
 
+  /** Throws `Misuse` while an authenticator is at work. Then the user is not known yet, and a login would count as its own. */
+  requireIdle(): void {
+    if (!this.#current) return
+    const name = this.#current.user.name
+    throw new Misuse(
+      `An authenticator of ${name} is still at work. Write \`await\` or \`return\` before the call of its middleware.`,
+    )
+  }
+
   /** Runs an authenticator. Rethrows an HTTP error, such as from `ctx.throw`. Records any other error as `failure`. */
   async attempt(authenticator: Authenticator): Promise<void> {
+    this.requireIdle()
     this.#authenticators.push(authenticator)
     this.#needsCheck ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
     if (this.#failure || requireSync(authenticator.isSkipped(this.#ctx), '`isSkipped`')) return

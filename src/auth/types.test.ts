@@ -50,6 +50,16 @@ const programs = {
     app.use(auth())
     app.use(guard(User))
     app.use(router.routes())`,
+  'a plain router': `${routes}${equal}
+    new Router().get('/me', guard(User), (ctx) => {
+      const user = ctx.auth.require(User)
+      const isUser: Equal<typeof user, User> = true
+      ctx.body = isUser
+    })`,
+  'a misspelt property of the user in a plain router': `${routes}
+    new Router().get('/me', (ctx) => { ctx.body = ctx.auth.require(User).nmae })`,
+  'a misspelt property of the user in a plain application': `${routes}
+    new Koa().use((ctx) => { ctx.body = ctx.auth.require(User).nmae })`,
   'a misspelt ctx.auth': `${routes}
     router.get('/me', (ctx) => { ctx.body = ctx.atuh.require(User).name })`,
   'a misspelt ctx.auth in an application': `${routes}
@@ -197,6 +207,7 @@ describe('types', () => {
   const accepted = [
     'the results of require and get',
     'a plain application',
+    'a plain router',
     'an asynchronous look-up',
     'complete models',
     'a fresh sign-in',
@@ -207,6 +218,11 @@ describe('types', () => {
     ['a misspelt ctx.auth in an application', /Property 'atuh' does not exist/],
     ['a misspelt method', /Property 'requier' does not exist on type 'Auth'\. Did you mean 'require'\?/],
     ['a misspelt property of the user', /Property 'nmae' does not exist on type 'User'/],
+    ['a misspelt property of the user in a plain router', /Property 'nmae' does not exist on type 'User'/],
+    [
+      'a misspelt property of the user in a plain application',
+      /Property 'nmae' does not exist on type 'User'/,
+    ],
     ['a user of another type', /Property 'name' does not exist on type 'Admin'/],
     ['a user that may be undefined', /Object is possibly 'undefined'/],
     ['a guard without a class', /'User' is not assignable to parameter of type 'Class'/],
