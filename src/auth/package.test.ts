@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -90,6 +91,30 @@ describe('the installed package', () => {
       complaints,
       /^misspelt\.ts\(\d+,\d+\): error TS2339: Property 'atuh' does not exist on type '[^\n]+'\.\n$/,
     )
+  })
+
+  test('is found by TypeScript in CommonJS with `moduleResolution: node10`', async () => {
+    await mkdir(join(folder, 'commonjs'))
+    await writeFile(join(folder, 'commonjs/package.json'), '{ "type": "commonjs" }')
+    const program = `import { type AuthContext, auth, guard } from 'koa-authenticators'
+      class User { name = 'Ada' }
+      export const middleware = [auth(), guard(User)]
+      export const handler = (ctx: AuthContext) => ctx.auth.require(User).nmae`
+    await writeFile(join(folder, 'commonjs/program.ts'), program)
+    // A version of TypeScript that still has `node10`.
+    const attw = join(repository, 'node_modules/@arethetypeswrong/core/package.json')
+    const compiler = createRequire(attw).resolve('typescript/bin/tsc')
+    const options =
+      '--module commonjs --moduleResolution node10 --target es2022 --esModuleInterop --strict --skipLibCheck'
+    const { stdout } = await run(process.execPath, [compiler, ...options.split(' '), 'program.ts'], {
+      cwd: join(folder, 'commonjs'),
+    }).catch((error) => error)
+
+    assert.match(
+      stdout,
+      /^program\.ts\(4,\d+\): error TS2339: Property 'nmae' does not exist on type 'User'\.\n$/,
+    )
+    await run(process.execPath, ['program.js'], { cwd: join(folder, 'commonjs') })
   })
 
   test('requires MikroORM only for the persisted models', async () => {
