@@ -10,6 +10,7 @@ import { PageDetails20261129 } from './20261129-page-details.ts'
 import { VerifiedAddresses20261130 } from './20261130-verified-addresses.ts'
 import { SecondFactors20261201 } from './20261201-second-factors.ts'
 import { Passkeys20261202 } from './20261202-passkeys.ts'
+import { CredentialsVersions20261203 } from './20261203-credentials-versions.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   { name: '20261130-verified-addresses', class: VerifiedAddresses20261130 },
   { name: '20261201-second-factors', class: SecondFactors20261201 },
   { name: '20261202-passkeys', class: Passkeys20261202 },
+  { name: '20261203-credentials-versions', class: CredentialsVersions20261203 },
 ]

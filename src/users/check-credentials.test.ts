@@ -179,7 +179,7 @@ describe('User.findByCredentials', () => {
       return found
     }
     assert.ok(await logIn('select 1'))
-    assert.equal(await logIn('update users set password_changed_at = password_changed_at + 1'), undefined)
+    assert.equal(await logIn('update users set credentials_version = credentials_version + 1'), undefined)
     assert.equal(await logIn('update users set disabled_at = 1'), undefined)
     await sql(site, 'update users set disabled_at = null')
     assert.ok(await logIn('select 1'))

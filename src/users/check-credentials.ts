@@ -52,8 +52,8 @@ export async function checkCredentials<Found extends Account>(
     if (!account) await hashDummyPassword(password, hashing)
     if (!account || !(await account.verify(password, hashing))) return undefined
     // Verification takes time, so the account may have been changed in between.
-    const { id, passwordChangedAt, secondFactorAt = null } = account
-    const isUnchanged = (await em.count<Account>(model, { id, passwordChangedAt, secondFactorAt })) === 1
+    const { id, credentialsVersion } = account
+    const isUnchanged = (await em.count<Account>(model, { id, credentialsVersion })) === 1
     return isUnchanged ? (account as Found) : undefined
   })
   if (found) await renewHash(em, model, found, password)
@@ -80,8 +80,7 @@ export interface Account {
   readonly email: string
   readonly emailKey: string
   readonly passwordHash: string
-  readonly passwordChangedAt: Date
-  readonly secondFactorAt?: Date | null | undefined
+  readonly credentialsVersion: number
   verify(password: string, options?: HashingOptions): Promise<boolean>
 }
 

@@ -1,34 +1,27 @@
 import { type EntityClass, type EntityManager, LockMode } from '@mikro-orm/core'
 import { User } from './user.ts'
 
-/** An account and the state in which its credentials were checked. `lockAccount` returns `false` if the state has changed. */
-export interface CheckedAccount {
+/** An account, and the version of its credentials that a request has seen. */
+export interface SeenAccount {
   readonly id: string
-  readonly passwordChangedAt?: Date | undefined
-  /** `null` if the account has no second factor. Not checked if it or `passwordChangedAt` is `undefined`. */
-  readonly secondFactorAt?: Date | null | undefined
+  readonly credentialsVersion?: number | undefined
 }
 
 /**
  * Locks an account row until the transaction ends, and returns whether it exists. Lock it before other rows, to avoid deadlocks.
- * @param account with `passwordChangedAt`, the result is also `false` for a disabled or changed account
+ * @param account with `credentialsVersion`, the result is also `false` if the credentials have changed or the account is disabled
  */
 export async function lockAccount(
   em: EntityManager,
-  { id, passwordChangedAt, secondFactorAt }: CheckedAccount,
+  { id, credentialsVersion }: SeenAccount,
   entity: EntityClass<User> = User,
 ): Promise<boolean> {
-  const found = await em.findOne(
-    entity,
-    passwordChangedAt
-      ? { id, passwordChangedAt, ...(secondFactorAt !== undefined && { secondFactorAt }) }
-      : { id },
-    {
-      fields: ['id'],
-      lockMode: LockMode.PESSIMISTIC_WRITE,
-      disableIdentityMap: true,
-      ...(!passwordChangedAt && { filters: false }),
-    },
-  )
+  const isSeen = credentialsVersion !== undefined
+  const found = await em.findOne(entity, isSeen ? { id, credentialsVersion } : { id }, {
+    fields: ['id'],
+    lockMode: LockMode.PESSIMISTIC_WRITE,
+    disableIdentityMap: true,
+    ...(!isSeen && { filters: false }),
+  })
   return found !== null
 }

@@ -21,14 +21,12 @@ const OneTimeTokenSchema = defineEntity({
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
     // The address that the link was sent to. Empty if the link was not mailed.
     email: p.string().length(254),
-    // A digest of the account's address and of the time of its last password change.
-    account: p.string().length(43),
     expiresAt: p.datetime(),
     createdAt: p.datetime(),
   },
 })
 
-/** The token of a link that works once. A row is never updated. */
+/** The token of a link that works once. A row is never updated. A change of the address or the password deletes it. */
 export class OneTimeToken extends OneTimeTokenSchema.class {}
 
 OneTimeTokenSchema.setClass(OneTimeToken)
@@ -38,8 +36,8 @@ export type Purpose = 'reset' | 'verify' | 'change-email' | 'invite'
 
 export interface NewOneTimeToken {
   readonly purpose: Purpose
-  /** The account as the caller read it. A new address, a new password or disabling the account makes the token invalid. */
-  readonly account: Pick<User, 'id' | 'email' | 'passwordChangedAt'>
+  /** The account as the caller read it. */
+  readonly account: Pick<User, 'id' | 'email' | 'credentialsVersion'>
   /** The address that the link is sent to. Empty if the link is not mailed. By default the address of the account. */
   readonly email?: string
   /** In milliseconds. */
@@ -56,21 +54,20 @@ export interface Grant {
 
 /**
  * Issues a token of 256 random bits, which replaces the account's earlier token of this purpose. Only its digest is stored.
- * @returns `undefined` if the account is disabled or deleted, or if its password has changed since the caller read it
+ * @returns `undefined` if the account is disabled or deleted, or if its credentials have changed since the caller read it
  */
 export async function issueOneTimeToken(
   em: EntityManager,
   { purpose, account, email = account.email, lifetime }: NewOneTimeToken,
   now = Date.now(),
 ): Promise<string | undefined> {
-  const { id: user, passwordChangedAt } = account
+  const { id: user } = account
   const token = randomBytes(32).toString('base64url')
   const dates = { createdAt: new Date(now), expiresAt: new Date(now + lifetime) }
   return em.transactional(async (em) => {
-    if (!(await lockAccount(em, { id: user, passwordChangedAt }))) return undefined
+    if (!(await lockAccount(em, account))) return undefined
     await em.nativeDelete(OneTimeToken, { user, purpose })
-    const digest = digestOf(token)
-    await em.insert(OneTimeToken, { digest, purpose, user, email, account: stateOf(account), ...dates })
+    await em.insert(OneTimeToken, { digest: digestOf(token), purpose, user, email, ...dates })
     return token
   })
 }
@@ -88,9 +85,7 @@ export async function findOneTimeToken(
   const found = await em.findOne(OneTimeToken, where, { disableIdentityMap: true })
   if (!found) return undefined
   const user = await em.findOne(User, { id: found.user.id }, { disableIdentityMap: true })
-  return user && found.account === stateOf(user)
-    ? { user, purpose: found.purpose, email: found.email }
-    : undefined
+  return user ? { user, purpose: found.purpose, email: found.email } : undefined
 }
 
 /**
@@ -114,13 +109,9 @@ export async function consumeOneTimeToken(
 /** Finds the address and the expiry of the account's valid token, for the pages of its owner. */
 export async function findIssuedToken(
   em: EntityManager,
-  account: NewOneTimeToken['account'],
+  { id: user }: Pick<User, 'id'>,
   purpose: Purpose,
 ): Promise<Pick<OneTimeToken, 'email' | 'expiresAt'> | undefined> {
-  const where = { user: account.id, purpose, account: stateOf(account), ...unexpired() }
+  const where = { user, purpose, ...unexpired() }
   return (await em.findOne(OneTimeToken, where, { disableIdentityMap: true })) ?? undefined
-}
-
-function stateOf({ email, passwordChangedAt }: NewOneTimeToken['account']): string {
-  return digestOf(`${email} ${passwordChangedAt.getTime()}`)
 }

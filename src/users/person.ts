@@ -23,6 +23,8 @@ export const person = {
     .onCreate(() => new Date(Date.now() - 1000)),
   // The time at which the owner turned on a second factor. Unused for admins.
   secondFactorAt: p.datetime().nullable().hidden(),
+  // Incremented when the address, the password or the second factor changes (`changeCredentials`).
+  credentialsVersion: p.integer().default(0).hidden(),
   disabledAt: p.datetime().nullable().hidden(),
   createdAt: p
     .datetime()

@@ -204,7 +204,7 @@ describe('POST /account/tokens as a form', () => {
     const { site, person } = await siteWithSession(t)
     const endings = [
       'delete from sessions',
-      'update users set password_changed_at = password_changed_at + 1',
+      'update users set credentials_version = credentials_version + 1',
       'update users set disabled_at = 1',
     ]
     for (const ending of endings) {

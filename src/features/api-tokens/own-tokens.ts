@@ -3,12 +3,10 @@ import { entityManager, type LastUses } from '#auth/mikro-orm'
 import { unexpired } from '../../database/expired-rows.ts'
 import type { NewTokenRecord, TokenRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { lockAccount } from '../../users/lock-account.ts'
 import { storedToken, withChecksum } from '../../users/token-value.ts'
 import { User } from '../../users/user.ts'
 import { issueToken, UserToken } from '../../users/user-token.ts'
-import { requireSession } from '../sessions/current-session.ts'
-import { signedOut } from '../sessions/session-store.ts'
+import { changeAccount } from '../sessions/change-account.ts'
 
 /** The user's valid tokens, newest first. `before` is the id of a token. */
 export async function validTokens(
@@ -40,20 +38,13 @@ function validTokensOf(user: string) {
   return { user, ...unexpired() }
 }
 
-/**
- * Creates a token for the user. Throws 409 if the session has ended, the account is disabled, or the password or second factor
- * has changed.
- */
+/** Creates a token for the user. Throws 409 if the session has ended, or if the credentials of the account have changed. */
 export function createToken(
   ctx: SiteContext,
   { name, days }: { name: string; days: number },
 ): Promise<NewTokenRecord> {
-  const { id: user, passwordChangedAt, secondFactorAt } = ctx.auth.require(User)
   const { token, ...columns } = issueToken(Date.now(), days)
-  return entityManager(ctx).transactional(async (em) => {
-    // A slow request must not create a token after a sign-out or a password change.
-    if (!(await lockAccount(em, { id: user, passwordChangedAt, secondFactorAt }))) throw signedOut()
-    await requireSession(em, ctx)
+  return changeAccount(ctx, async (em, { id: user }) => {
     const { id } = em.create(UserToken, { name, user, ...columns })
     await em.flush()
     return { id, name, value: token, expiresAt: columns.expiresAt }
@@ -73,7 +64,8 @@ export async function ownToken(ctx: SiteContext, random = ''): Promise<NewTokenR
 /** Revokes a token of the user. Returns its name, or `undefined` if there is no such token. */
 export async function revokeToken(ctx: SiteContext, id: string): Promise<string | undefined> {
   if (!isUUID(id)) return undefined
-  const em = entityManager(ctx)
-  const found = await em.findOne(UserToken, { id: id.toLowerCase(), user: ctx.auth.require(User).id })
-  return found && (await em.nativeDelete(UserToken, found.value)) > 0 ? found.name : undefined
+  return changeAccount(ctx, async (em, { id: user }) => {
+    const found = await em.findOne(UserToken, { id: id.toLowerCase(), user })
+    return found && (await em.nativeDelete(UserToken, found.value)) > 0 ? found.name : undefined
+  })
 }

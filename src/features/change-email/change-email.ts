@@ -39,8 +39,7 @@ export function changeEmail(router: SiteRouter, outbox: Outbox): void {
   router.post('/account/email/cancel', ...owner(), async (ctx) => {
     const user = ctx.auth.require(User)
     const email = await pendingAddress(entityManager(ctx), user)
-    if (await cancelAddress(entityManager(ctx), user))
-      audit(ctx, 'address change cancelled', user, { detail: email })
+    if (await cancelAddress(ctx)) audit(ctx, 'address change cancelled', user, { detail: email })
     complete(ctx, '/account', 'Your e-mail address stays as it is.')
   })
 }

@@ -6,6 +6,7 @@ import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { invalidLink } from '../../site/link-page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
+import { changeCredentials } from '../../users/change-credentials.ts'
 import { emailKey } from '../../users/email.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import {
@@ -16,6 +17,8 @@ import {
 } from '../../users/one-time-tokens.ts'
 import { User } from '../../users/user.ts'
 import { notify } from '../notices/notify.ts'
+import { changeAccount } from '../sessions/change-account.ts'
+import { requireSession } from '../sessions/current-session.ts'
 import { addressInUse } from '../sign-up/sign-up.ts'
 
 const purpose = 'change-email'
@@ -27,8 +30,7 @@ const changeLifetime = 24 * 60 * 60_000
  * has the address. Otherwise, the response and the pages would reveal that account.
  */
 export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
-  const user = ctx.auth.require(User)
-  await entityManager(ctx).transactional(async (em) => {
+  await changeAccount(ctx, async (em, user) => {
     // This token is never sent, because `createChangeLink` issues the token of the link.
     const token = await issueOneTimeToken(em, { purpose, account: user, email, lifetime: changeLifetime })
     if (!token) throw new Refusal(409, 'This account has just been changed.')
@@ -48,13 +50,12 @@ export async function pendingAddress(em: EntityManager, user: User): Promise<str
   return (await findIssuedToken(em, user, purpose))?.email
 }
 
-/** Cancels the pending change. Returns whether there was one. */
-export function cancelAddress(em: EntityManager, { id }: Pick<User, 'id'>): Promise<boolean> {
-  return em.transactional(async (em) => {
-    // Without the lock, a concurrent `createChangeLink` could restore the row.
-    await lockAccount(em, { id })
-    return (await em.nativeDelete(OneTimeToken, { user: id, purpose })) === 1
-  })
+/** Cancels the pending change. Returns whether there was one. Without the lock, a concurrent `createChangeLink` could restore the row. */
+export function cancelAddress(ctx: SiteContext): Promise<boolean> {
+  return changeAccount(
+    ctx,
+    async (em, { id: user }) => (await em.nativeDelete(OneTimeToken, { user, purpose })) === 1,
+  )
 }
 
 /** Creates the link of a mail to a new address. Returns `undefined` if the change is no longer pending. */
@@ -84,8 +85,9 @@ export async function confirmNewAddress(ctx: SiteContext, token: string): Promis
       const grant = await consumeOneTimeToken(em, token, [purpose])
       if (!grant) throw invalidLink()
       const { id, name } = grant.user
+      await requireSession(em, ctx)
       const changed = { email: grant.email, emailVerifiedAt: new Date() }
-      await em.nativeUpdate(User, { id }, { ...changed, emailKey: emailKey(grant.email) })
+      await changeCredentials(em, id, { ...changed, emailKey: emailKey(grant.email) })
       await em.nativeDelete(OneTimeToken, { user: id })
       await notify(ctx, em, grant.user, 'address changed')
       await notify(ctx, em, { id, name, ...changed }, 'address changed')

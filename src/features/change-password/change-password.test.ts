@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { SessionToken } from '#auth/jwt'
 import { count, dump, hide, sql } from '../../testing/database.ts'
-import { lockDatabase } from '../../testing/lock-database.ts'
 import {
   basic,
   bearer,
@@ -291,18 +290,6 @@ describe('POST /account/password', () => {
     const login = await site.visitor().post('/login?as=user', basic(person, passwords[winner]))
     assert.equal(login.status, 200)
     assert.equal(await count(site, 'sessions'), 1)
-  })
-
-  test('does not restore a session that ended during the request', async (t) => {
-    const { site, ada, person } = await siteWithAda(t)
-    const other = await lockDatabase(t, site)
-    const running = ada.json(path, change)
-    await other.waitForStatement(/^select count.* from `users`/)
-    await other.release('delete from sessions')
-    assert.equal((await running).status, 200)
-    assert.equal(ada.session, undefined, 'its cookie is cleared')
-    assert.equal(await count(site, 'sessions'), 0)
-    assert.equal((await site.visitor().post('/login?as=user', basic(person, newPassword))).status, 200)
   })
 
   test('changes nothing if the tokens cannot be deleted', async (t) => {

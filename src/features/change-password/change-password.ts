@@ -1,17 +1,16 @@
-import { entityManager } from '#auth/mikro-orm'
-import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
-import { lockAccount } from '../../users/lock-account.ts'
+import { changeCredentials } from '../../users/change-credentials.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 import { countTokens } from '../api-tokens/own-tokens.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
 import { notify } from '../notices/notify.ts'
+import { changeAccount } from '../sessions/change-account.ts'
 import { renewSession } from '../sessions/current-session.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
@@ -30,13 +29,13 @@ export function changePassword(router: SiteRouter): void {
       password: passwordProblem(typed.password, user, ctx.siteName),
       confirmPassword: confirmationProblem(typed.password, typed.confirmPassword),
     })
-    const ended = await replacePassword(ctx, user, typed.password)
-    // `SessionStore.start` rejects a user object with an older time.
-    user.passwordChangedAt = ended.at
-    if (ended.ownSession) {
+    const ended = await replacePassword(ctx, typed.password)
+    // `SessionStore.start` rejects a user object with an older version.
+    user.credentialsVersion += 1
+    if (!ctx.auth.credentialsSent) {
       renewSession(ctx, user, ['pwd'])
       await storeDevice(ctx, user)
-    } else if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
+    }
     audit(ctx, 'password changed', user)
     respond(ctx, ended)
   })
@@ -52,34 +51,26 @@ async function passwordPage(ctx: SiteContext, errors: FormMessage[] = []): Promi
 }
 
 interface Ended {
-  readonly at: Date
-  /** Whether the session of this request still existed. If so, it continues under a new identifier. */
-  readonly ownSession: boolean
   readonly sessions: number
   readonly tokens: number
 }
 
 // One transaction, because a new password must not leave old sessions alive.
-async function replacePassword(ctx: SiteContext, user: User, password: string): Promise<Ended> {
-  const { id, passwordChangedAt } = user
+async function replacePassword(ctx: SiteContext, password: string): Promise<Ended> {
   const passwordHash = await hashPassword(password, { isKnownDevice: true })
-  return entityManager(ctx).transactional(async (em) => {
-    if (!(await lockAccount(em, { id, passwordChangedAt })))
-      throw new Refusal(409, 'This account has just been changed.')
+  return changeAccount(ctx, async (em, user) => {
     // The time is read after the lock is acquired, because waiting for the lock may take seconds.
-    const at = new Date()
-    await em.nativeUpdate(User, { id }, { passwordHash, passwordChangedAt: at })
-    const digest = currentDigest(ctx)
-    const ownSession = (await em.nativeDelete(StoredSession, { digest, user: id })) === 1
-    const ended = await endAccess(em, id)
+    await changeCredentials(em, user.id, { passwordHash, passwordChangedAt: new Date() })
+    // The session of this request continues under a new identifier.
+    await em.nativeDelete(StoredSession, { digest: currentDigest(ctx), user: user.id })
     await notify(ctx, em, user, 'password changed')
-    return { at, ownSession, ...ended }
+    return endAccess(em, user.id)
   })
 }
 
-function respond(ctx: SiteContext, { ownSession, sessions, tokens }: Ended): void {
+function respond(ctx: SiteContext, { sessions, tokens }: Ended): void {
   const notice = `Your password has been changed. All other sessions have been signed out${revoked(tokens)}.`
-  if (wantsPage(ctx)) seeOther(ctx, '/account', ownSession ? notice : undefined)
+  if (wantsPage(ctx)) seeOther(ctx, '/account', ctx.auth.credentialsSent ? undefined : notice)
   else ctx.body = { sessionsEnded: sessions, tokensRevoked: tokens }
 }
 

@@ -1,5 +1,6 @@
 import type { EntityClass, EntityManager } from '@mikro-orm/core'
 import { resetAttempts } from '../../throttle/throttle.ts'
+import { changeCredentials } from '../../users/change-credentials.ts'
 import { accountKey, type ClaimedAccount } from '../../users/check-credentials.ts'
 import { OneTimeToken } from '../../users/one-time-tokens.ts'
 import type { User } from '../../users/user.ts'
@@ -25,8 +26,7 @@ export async function overwritePassword(
   passwordHash: string,
 ): Promise<void> {
   // Read the time after the lock, because waiting for it may take seconds. `SignedTokenUser` rejects tokens from before this time.
-  const change = { passwordHash, passwordChangedAt: new Date() }
-  await em.nativeUpdate(entity, { id }, change, { filters: false })
+  await changeCredentials(em, id, { passwordHash, passwordChangedAt: new Date() }, entity)
   await endAccess(em, id)
   await resetAttempts(em, { action: 'password', account: accountKey({ kind, username: email }) })
 }

@@ -1,4 +1,3 @@
-import { entityManager } from '#auth/mikro-orm'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
@@ -7,6 +6,7 @@ import { User } from '../../users/user.ts'
 import { eraseDetails } from '../activity/event.ts'
 import { needsPassword, proofProblem } from '../confirm/fresh.ts'
 import { notify } from '../notices/notify.ts'
+import { changeAccount } from '../sessions/change-account.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 
 /**
@@ -28,7 +28,7 @@ export function closeAccount(router: SiteRouter): void {
       confirm: isConfirmed ? undefined : howToConfirm(ctx),
     })
     // The foreign keys delete sessions, tokens and known devices.
-    await entityManager(ctx).transactional(async (em) => {
+    await changeAccount(ctx, async (em) => {
       await em.nativeDelete(User, { id: user.id }, { filters: false })
       await eraseDetails(em, user.id)
       await notify(ctx, em, user, 'account closed')

@@ -14,7 +14,7 @@ describe('a signed token', () => {
     setBcryptCost(5)
     const other = await lockDatabase(t, site)
     const response = site.visitor().post('/login?as=jwt', basic(ada))
-    await other.waitForStatement(/^select count.* from `users`.*password_changed_at/)
+    await other.waitForStatement(/^select count.* from `users`.*credentials_version/)
     await other.release('update users set password_changed_at = ?', Math.floor(Date.now() / 1000) * 1000 - 1)
     const { status, record } = await response
     assert.equal(status, 200)

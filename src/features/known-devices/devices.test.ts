@@ -46,12 +46,12 @@ describe('Devices', () => {
     assert.equal(await devices.isKnown(planted, ada.email), true)
   })
 
-  test('are not stored if the password has changed since the sign-in', async (t) => {
+  test('are not stored if the credentials have changed since the sign-in', async (t) => {
     const { site, ada, devices } = await openDevices(t)
     const user = await site.orm.em.fork().findOneOrFail(User, ada.id)
     const value = await devices.store(undefined, user)
     assert.ok(value && (await devices.isKnown(value, ada.email)))
-    await sql(site, 'update users set password_changed_at = password_changed_at + 1000')
+    await sql(site, 'update users set credentials_version = credentials_version + 1')
     assert.equal(await devices.store(undefined, user), undefined)
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
   })

@@ -6,7 +6,7 @@ import { clockSkew } from '../../database/future-time.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import type { OnNewDevice } from '../../site/site-context.ts'
 import { emailKey } from '../../users/email.ts'
-import { lockAccount } from '../../users/lock-account.ts'
+import { lockAccount, type SeenAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
 
 const DeviceSchema = defineEntity({
@@ -51,22 +51,20 @@ export class Devices {
   }
 
   /**
-   * Stores the device of a signed-in user. Returns the value for its cookie, or `undefined` if the password or
-   * second factor has changed in the meantime. A value of another user is not reused, because the two users would share a rate limit.
+   * Stores the device of a signed-in user. Returns the value for its cookie, or `undefined` if the
+   * credentials have changed in the meantime. A value of another user is not reused, because the two users would share a rate limit.
    *
    * @param current the value in the cookie
    * @param onNew called in the transaction that adds a new device
    */
   async store(
     current: string | undefined,
-    user: Pick<User, 'id' | 'passwordChangedAt' | 'secondFactorAt'>,
+    user: SeenAccount,
     onNew: OnNewDevice = async () => {},
   ): Promise<string | undefined> {
-    const { id, passwordChangedAt, secondFactorAt } = user
-    const isOwn = current !== undefined && (await this.#belongsTo(id, current))
+    const isOwn = current !== undefined && (await this.#belongsTo(user.id, current))
     const value = isOwn ? current : newIdentifier()
-    const account = { value, id, passwordChangedAt, secondFactorAt }
-    const isStored = await this.#store(account, isOwn ? undefined : onNew)
+    const isStored = await this.#store(value, user, isOwn ? undefined : onNew)
     return isStored ? value : undefined
   }
 
@@ -76,14 +74,10 @@ export class Devices {
    *
    * @param onNew called in the transaction that adds a new network
    */
-  async storeNetwork(
-    network: string,
-    { id, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
-    onNew: OnNewDevice,
-  ): Promise<void> {
+  async storeNetwork(network: string, user: SeenAccount, onNew: OnNewDevice): Promise<void> {
     const value = `network ${network}`
-    if (await this.#belongsTo(id, value)) return
-    await this.#store({ value, id, passwordChangedAt }, onNew)
+    if (await this.#belongsTo(user.id, value)) return
+    await this.#store(value, user, onNew)
   }
 
   /** Deletes a batch of devices with a `seenAt` over a year ago, or over two minutes in the future. Returns their number. */
@@ -94,11 +88,8 @@ export class Devices {
     return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, limit)
   }
 
-  /** Returns `false` if the password or second factor has changed. `onNew` is `undefined` for a known device. */
-  #store(
-    { value, ...account }: { value: string } & Parameters<typeof lockAccount>[1],
-    onNew: OnNewDevice | undefined,
-  ): Promise<boolean> {
+  /** Returns `false` if the credentials have changed. `onNew` is `undefined` for a known device. */
+  #store(value: string, account: SeenAccount, onNew: OnNewDevice | undefined): Promise<boolean> {
     const [digest, user] = [digestOf(value), account.id]
     return this.#orm.em.fork().transactional(async (em) => {
       // A password change or a new second factor deletes all devices. A sign-in that began before must not add one.

@@ -7,12 +7,12 @@ import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, seeOther, wantsPage } from '../../site/page.ts'
 import { passkeyRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
-import { lockAccount } from '../../users/lock-account.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { fresh } from '../confirm/fresh.ts'
 import { notify } from '../notices/notify.ts'
 import { securityPage, showSecurity } from '../security/security.ts'
+import { changeAccount } from '../sessions/change-account.ts'
 import { requireSession } from '../sessions/current-session.ts'
 import { deviceName } from '../sessions/device-name.ts'
 import { currentDigest } from '../sessions/session-store.ts'
@@ -59,7 +59,8 @@ export function accountPasskeys(router: SiteRouter): void {
     async (ctx) => {
       const name = textFields(ctx, 'name').name.trim()
       refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
-      const changed = await entityManager(ctx).nativeUpdate(Passkey, ownPasskey(ctx, ctx.params.id), { name })
+      const own = ownPasskey(ctx, ctx.params.id)
+      const changed = await changeAccount(ctx, (em) => em.nativeUpdate(Passkey, own, { name }))
       if (changed === 0) throw noSuchPasskey()
       audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
       complete(ctx, securityPage, `The passkey is now called “${name}”.`)
@@ -96,10 +97,7 @@ async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> 
 
 /** Removes a passkey, and returns its name. */
 function remove(ctx: SiteContext, own: ReturnType<typeof ownPasskey>): Promise<string> {
-  const user = ctx.auth.require(User)
-  return entityManager(ctx).transactional(async (em) => {
-    await lockAccount(em, { id: user.id })
-    await requireSession(em, ctx)
+  return changeAccount(ctx, async (em, user) => {
     const found = await em.findOne(Passkey, own, { disableIdentityMap: true })
     if (!found) throw noSuchPasskey()
     await em.nativeDelete(Passkey, own)

@@ -21,7 +21,7 @@ interface NewPasskey extends PasskeyOwner {
   readonly onAdded?: (em: EntityManager) => Promise<void>
 }
 
-/** Why a passkey was not added. `outdated`: the password or the second factor has changed, or the account was disabled or deleted. */
+/** Why a passkey was not added. `outdated`: the credentials have changed, or the account was disabled or deleted. */
 export type AddProblem = 'invalid' | 'taken' | 'too many' | 'outdated'
 
 /** The options of `navigator.credentials.create` as JSON. Writes nothing to the database. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { dump, sql } from '../../testing/database.ts'
-import { flushPauser } from '../../testing/pause-flush.ts'
 import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 
@@ -108,19 +107,6 @@ describe('POST /account/name', () => {
     assert.deepEqual([status, headers.location], [303, '/login'])
     assert.equal((await ada.form(path, { name: 'Eve' }, { 'sec-fetch-site': 'cross-site' })).status, 403)
     assert.deepEqual(await dump(site), before)
-  })
-
-  test('gets no 5xx if the account is closed concurrently', async (t) => {
-    const { site, ada } = await siteWithAda(t)
-    const paused = flushPauser(site)()
-    const running = ada.form(path, { name: 'Eve' })
-    await paused.begun
-    await sql(site, 'delete from users')
-    paused.release()
-    const { status } = await running
-    assert.ok(status < 500, `${status}`)
-    assert.deepEqual(await sql(site, 'select * from users'), [])
-    assert.deepEqual(await sql(site, 'select * from sessions'), [])
   })
 })
 

@@ -9,6 +9,7 @@ import { isVerified } from '../../users/person.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { pendingAddress } from '../change-email/pending-address.ts'
+import { changeAccount } from '../sessions/change-account.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 
 /** `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. */
@@ -20,8 +21,8 @@ export function profile(router: SiteRouter): void {
     const name = textFields(ctx, 'name').name.trim()
     refuseProblems({ name: nameProblem(name) })
     const change = `“${user.name}” → “${name}”`
+    await changeAccount(ctx, (em) => em.nativeUpdate(User, { id: user.id }, { name }))
     user.name = name
-    await entityManager(ctx).flush()
     audit(ctx, 'name changed', user, { detail: change })
     if (wantsPage(ctx)) seeOther(ctx, '/account', 'Your name has been changed.')
     else ctx.body = userRecord(user)

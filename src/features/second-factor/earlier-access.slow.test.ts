@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { count, sql } from '../../testing/database.ts'
 import { lockDatabase } from '../../testing/lock-database.ts'
-import { addPasskey, loadOptions, newAuthenticator, passkeySite } from '../../testing/passkey-visitor.ts'
+import {
+  addPasskey,
+  loadOptions,
+  newAuthenticator,
+  passkeySite,
+  passkeysOf,
+} from '../../testing/passkey-visitor.ts'
 import { password, signIn, signUp } from '../../testing/people.ts'
+import { receiveMails } from '../../testing/receive-mails.ts'
 import { turnOnApp } from '../../testing/second-factor.ts'
-import { startSite } from '../../testing/site.ts'
+import { type Site, startSite } from '../../testing/site.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
 
 const setUpPage = '/account/security/totp'
@@ -123,6 +130,55 @@ describe('a request whose session ends before the request locks the account row'
   })
 })
 
+describe('a request whose session ends before the request changes the account', () => {
+  test('E6 changes nothing on the routes of the account', async (t) => {
+    const { site, visitor, ada } = await passkeySite(t)
+    await addPasskey(visitor)
+    const [{ id } = { id: '' }] = await passkeysOf(visitor)
+    const { record } = await visitor.json('/account/tokens', { name: 'CI' })
+    await visitor.json('/account/email', { email: 'new@example.com' })
+    const mails = await receiveMails(site)
+    const linkOf = (to: string) => mails.find((mail) => mail.to === to)?.token
+    const other = await signIn(site, ada)
+    const [{ id: session } = { id: '' }] = (await sql(
+      site,
+      'select id from sessions order by created_at desc',
+    )) as { id: string }[]
+    const next = 'eight wise canaries 1816'
+    site.secrets.add(next)
+    for (const [path, body] of [
+      ['/account/name', { name: 'Mallory' }],
+      [`/account/passkeys/${id}/name`, { name: 'Mallory' }],
+      [`/account/sessions/${session}/end`, {}],
+      ['/account/sessions/end-others', {}],
+      [`/account/tokens/${record.id}/revoke`, {}],
+      ['/account/email', { email: 'mallory@example.com' }],
+      ['/account/email/cancel', {}],
+      ['/verify', { token: linkOf(ada.email) }],
+      ['/verify', { token: linkOf('new@example.com') }],
+      ['/account/password', { currentPassword: password, password: next, confirmPassword: next }],
+      ['/account/close', { password }],
+    ] as const) {
+      const thief = await signIn(site, ada)
+      const identifier = hash('sha256', thief.session ?? '', 'base64url')
+      const before = await accountRows(site)
+      const lock = await lockDatabase(t, site)
+      const running = thief.json(path, body)
+      await lock.waitForStatement(isOnPostgres ? accountLock : / join `users` /)
+      await lock.release('delete from sessions where digest = ?', identifier)
+      assert.equal((await running).status, 409, path)
+      assert.deepEqual(await accountRows(site), before, path)
+    }
+    assert.equal((await other.get('/me')).record.name, 'Ada')
+  })
+})
+
+/** The rows of the account, without its sessions, which tests end by hand. */
+async function accountRows(site: Site) {
+  const tables = ['users', 'user_tokens', 'passkeys', 'one_time_tokens', 'mails']
+  return Promise.all(tables.map((table) => sql(site, `select * from ${table} order by 1`)))
+}
+
 describe('a sign-in with the password alone', () => {
   test('T6 starts no session if the account gets a second factor in the meantime', async (t) => {
     const site = await startSite(t)
@@ -132,9 +188,9 @@ describe('a sign-in with the password alone', () => {
     const running = browser.form('/login', { username: ada.email, password })
     // At this statement, the password has been verified.
     await other.waitForStatement(
-      isOnPostgres ? accountLock : /^select count.* from `users`.*second_factor_at/,
+      isOnPostgres ? accountLock : /^select count.* from `users`.*credentials_version/,
     )
-    await other.release('update users set second_factor_at = ?', Date.now())
+    await other.release('update users set second_factor_at = ?, credentials_version = 1', Date.now())
     assert.equal((await running).status, 409)
     assert.equal((await browser.get('/me')).status, 401)
     assert.equal(await count(site, 'sessions'), 0)

@@ -17,10 +17,8 @@ const PendingSignInSchema = defineEntity({
     // SHA-256 of the value in the cookie.
     digest: p.string().length(43).primary(),
     user: () => p.manyToOne(User).deleteRule('cascade').index(),
-    // A digest of the times when the password and the second factor last changed.
-    account: p.string().length(43),
-    // The path to redirect to after the sign-in.
-    next: p.string().length(2048).nullable(),
+    // The version at the check of the password.
+    credentialsVersion: p.integer(),
     // "Keep me signed in on this device".
     kept: p.boolean(),
     expiresAt: p.datetime(),
@@ -44,18 +42,13 @@ export class PendingSignIns {
   }
 
   /** Stores the sign-in of a user whose password is right. */
-  async start(
-    ctx: SiteContext,
-    user: User,
-    { next, kept }: { next: string | undefined; kept: boolean },
-  ): Promise<void> {
+  async start(ctx: SiteContext, user: User, { kept }: { kept: boolean }): Promise<void> {
     const identifier = newIdentifier()
     const now = Date.now()
     await entityManager(ctx).insert(PendingSignIn, {
       digest: digestOf(identifier),
       user: user.id,
-      account: stateOf(user),
-      next,
+      credentialsVersion: user.credentialsVersion,
       kept,
       expiresAt: new Date(now + lifetime),
       createdAt: new Date(now),
@@ -64,8 +57,8 @@ export class PendingSignIns {
   }
 
   /**
-   * The pending sign-in of this browser, and its user as currently stored. `undefined` if it has expired, or if the password or the
-   * second factor has changed.
+   * The pending sign-in of this browser, and its user as currently stored. `undefined` if it has expired, or if the credentials have
+   * changed.
    */
   async find(ctx: SiteContext): Promise<PendingSignIn | undefined> {
     const identifier = this.#cookie.read(ctx)
@@ -73,7 +66,7 @@ export class PendingSignIns {
     const where = { digest: digestOf(identifier), ...unexpired() }
     const options = { populate: ['user'], disableIdentityMap: true } as const
     const found = await entityManager(ctx).findOne(PendingSignIn, where, options)
-    return found && found.account === stateOf(found.user) ? found : undefined
+    return found && found.credentialsVersion === found.user.credentialsVersion ? found : undefined
   }
 
   /** Deletes a pending sign-in. Returns `false` if another request has already deleted it. */
@@ -81,8 +74,4 @@ export class PendingSignIns {
     this.#cookie.clear(ctx)
     return (await entityManager(ctx).nativeDelete(PendingSignIn, { digest })) === 1
   }
-}
-
-function stateOf({ passwordChangedAt, secondFactorAt }: User): string {
-  return digestOf(`${passwordChangedAt.getTime()} ${secondFactorAt?.getTime()}`)
 }

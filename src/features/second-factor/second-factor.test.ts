@@ -48,9 +48,14 @@ describe('an account with an authenticator app', () => {
     const app = await turnOnApp(site, ada)
 
     const browser = site.visitor()
-    await browser.form('/login', { username: ada.email, password, next: '/account/sessions', remember: 'on' })
-    assert.equal((await browser.page('/login/code')).status, 200)
-    const { status, headers, cookies } = await browser.form('/login/code', { code: app.nextCode() })
+    const signIn = { username: ada.email, password, next: '/account/sessions', remember: 'on' }
+    const { location } = (await browser.form('/login', signIn)).headers
+    assert.equal(location, '/login/code?next=%2Faccount%2Fsessions')
+    assert.equal((await browser.page(location)).status, 200)
+    const { status, headers, cookies } = await browser.form('/login/code', {
+      code: app.nextCode(),
+      next: '/account/sessions',
+    })
     assert.deepEqual([status, headers.location], [303, '/account/sessions'])
     assert.ok(cookies.some((each) => /^session=[\w-]{43}; Max-Age=2592000;/.test(each)))
     assert.equal((await browser.get('/me')).record.id, ada.id)

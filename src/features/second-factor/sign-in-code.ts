@@ -3,10 +3,11 @@ import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
+import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
-import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
+import { requestedPath } from '../sign-in/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import type { PendingSignIns } from './pending-sign-ins.ts'
 import { countRecoveryCodes, isRecoveryCode } from './recovery-codes.ts'
@@ -17,7 +18,11 @@ export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): 
   const showForm = (isRecovery: boolean) => async (ctx: SiteContext) => {
     const pending = await pendingSignIns.find(ctx)
     if (!pending) return startAgain(ctx)
-    return page(ctx, 'sign-in-code', { errors: [], isRecovery, next: pending.next ?? undefined })
+    return page(ctx, 'sign-in-code', {
+      errors: [],
+      isRecovery,
+      next: requestedPath(queryParameter(ctx, 'next')),
+    })
   }
   router.get('/login/code', showForm(false))
   router.get('/login/recovery-code', showForm(true))
@@ -37,9 +42,10 @@ export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): 
     }
     // Another request may have finished this sign-in with another code.
     if (!(await pendingSignIns.finish(ctx, pending))) return startAgain(ctx)
-    const { user, kept: isKept, next } = pending
+    const { user, kept: isKept } = pending
+    const { next } = fieldsOf(ctx)
     const notice = isRecoveryCode(plainCode(code)) ? await codesLeft(ctx, user) : undefined
-    await completeSignIn(ctx, user, { isKept, next: next ?? undefined, methods: methodsWithCode, notice })
+    await completeSignIn(ctx, user, { isKept, next, methods: methodsWithCode, notice })
   })
 }
 
@@ -51,10 +57,8 @@ export function askForCode(pendingSignIns: PendingSignIns) {
     } catch (error) {
       const isOfForm = error instanceof SecondFactorRequired && wantsPage(ctx) && !ctx.auth.has(User)
       if (!isOfForm) throw error
-      const { next } = fieldsOf(ctx)
-      const path = next === undefined ? undefined : afterSignIn(next)
-      await pendingSignIns.start(ctx, error.user, { next: path, kept: asksToBeKept(ctx) })
-      seeOther(ctx, '/login/code')
+      await pendingSignIns.start(ctx, error.user, { kept: asksToBeKept(ctx) })
+      seeOther(ctx, withNextPath('/login/code', fieldsOf(ctx).next))
     }
   }
 }
@@ -72,6 +76,12 @@ function formWithErrors(ctx: SiteContext, errors: FormMessage[]): Promise<void> 
 
 // `expired` only selects a fixed message, so a link on another site can do no harm.
 function startAgain(ctx: SiteContext): void {
-  const next = requestedPath(textFields(ctx, 'next').next)
-  seeOther(ctx, next === undefined ? '/login?expired' : `/login?expired&next=${encodeURIComponent(next)}`)
+  seeOther(ctx, withNextPath('/login?expired', textFields(ctx, 'next').next))
+}
+
+// The path after the sign-in stays in the browser, because it may contain the token of a link, which no row may hold.
+function withNextPath(path: string, next: unknown): string {
+  const valid = requestedPath(next)
+  if (valid === undefined) return path
+  return `${path}${path.includes('?') ? '&' : '?'}next=${encodeURIComponent(valid)}`
 }

@@ -71,7 +71,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       if (ctx[started] === content) return
       if (ctx[existing] === id) return store.update(id, data)
       const isKept = maxAge > lifetime(false) + slack
-      const account = stateOf(ctx.auth.peek(User))
+      const account = ctx.auth.peek(User)
       const methods = ctx.auth.authentication(User)?.methods
       const client = { userAgent: ctx.get('User-Agent'), address: ctx.ip }
       const replaces = ctx.state.replacesSession ? ctx[existing] : undefined
@@ -90,10 +90,6 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       if (sent !== undefined && sent !== id) await store.destroy(sent)
     },
   }
-}
-
-function stateOf(user: User | undefined) {
-  return user && { passwordChangedAt: user.passwordChangedAt, secondFactorAt: user.secondFactorAt }
 }
 
 type StoreOptions = { ctx?: unknown }

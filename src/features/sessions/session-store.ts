@@ -6,7 +6,8 @@ import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { type CheckedAccount, lockAccount } from '../../users/lock-account.ts'
+import { lockAccount } from '../../users/lock-account.ts'
+import type { User } from '../../users/user.ts'
 import { expiredSessions, isExpired, lifetime } from './session-limits.ts'
 import { StoredSession } from './stored-session.ts'
 
@@ -22,7 +23,7 @@ interface NewSession {
   /** The IP address of the client. */
   readonly address: string
   /** The account as it was when the user signed in. */
-  readonly account?: Omit<CheckedAccount, 'id'> | undefined
+  readonly account?: Pick<User, 'credentialsVersion' | 'secondFactorAt'> | undefined
   /** How the user signed in (RFC 8176). */
   readonly methods?: readonly string[] | undefined
   /** The identifier of the session that the new session replaces. If the old session has ended, `start` throws 409. */
@@ -68,7 +69,7 @@ export class SessionStore {
   /**
    * Starts a session.
    *
-   * @throws {Refusal} 409 if the password or the second factor has changed since the sign-in
+   * @throws {Refusal} 409 if the credentials have changed since the sign-in
    * @throws {Error} without a user, or if an account with a second factor signs in without the method `mfa`. The second check protects
    * against a future sign-in route that does not ask for the code
    */
@@ -82,8 +83,8 @@ export class SessionStore {
     const now = new Date(this.#now())
     const digest = digestOf(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
-      // A sign-in from before a change of the password or the second factor must not start a session.
-      if (!(await lockAccount(em, { ...account, id: user }))) throw signedOut()
+      const { credentialsVersion } = account ?? {}
+      if (!(await lockAccount(em, { id: user, credentialsVersion }))) throw signedOut()
       const replaced = replaces !== undefined && { digest: digestOf(replaces) ?? '', user }
       if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
       // If the set-up of an app has ended the replaced session, the check above responds with 409 first.

@@ -6,11 +6,11 @@ import { audit } from '../../site/audit.ts'
 import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
 import type { SessionRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
-import { lockAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
 import type { SiteUses } from '../last-uses.ts'
 import { owner } from '../sign-in/owner.ts'
 import { signOut } from '../sign-in/sign-out.ts'
+import { changeAccount } from './change-account.ts'
 import { deviceName } from './device-name.ts'
 import { isExpired } from './session-limits.ts'
 import { currentDigest } from './session-store.ts'
@@ -25,18 +25,17 @@ export function sessions(router: SiteRouter, uses: SiteUses): void {
   })
 
   router.post('/account/sessions/end-others', ...owner(), async (ctx) => {
-    const user = ctx.auth.require(User)
-    await entityManager(ctx).transactional(async (em) => {
-      await lockAccount(em, { id: user.id })
-      await em.nativeDelete(StoredSession, { user: user.id, digest: { $ne: currentDigest(ctx) } })
-    })
-    audit(ctx, 'other sessions ended', user)
+    await changeAccount(ctx, (em, { id: user }) =>
+      em.nativeDelete(StoredSession, { user, digest: { $ne: currentDigest(ctx) } }),
+    )
+    audit(ctx, 'other sessions ended', ctx.auth.require(User))
     complete(ctx, '/account/sessions', 'You have been signed out everywhere else.')
   })
 
   router.post('/account/sessions/:id/end', ...owner(), signOutOfCurrent, async (ctx) => {
     const found = await ownSession(ctx)
-    const hasEnded = found && (await entityManager(ctx).nativeDelete(StoredSession, found.digest)) > 0
+    const hasEnded =
+      found && (await changeAccount(ctx, (em) => em.nativeDelete(StoredSession, found.digest))) > 0
     // Ended sessions and sessions of other users get the same response.
     if (!hasEnded) throw new Refusal(404, 'You have no such session.')
     const device = deviceName(found.userAgent)

@@ -20,6 +20,7 @@ import { User } from '../../users/user.ts'
 import { confirmNewAddress } from '../change-email/pending-address.ts'
 import { countVerification } from '../mail-limit.ts'
 import { profilePage } from '../profile/profile.ts'
+import { requireSession } from '../sessions/current-session.ts'
 import { owner } from '../sign-in/owner.ts'
 
 /** How long a verification link works: three days in milliseconds. */
@@ -112,6 +113,7 @@ async function verifyAddress(ctx: SiteContext, token: string): Promise<void> {
   const user = await entityManager(ctx).transactional(async (em) => {
     const grant = await consumeOneTimeToken(em, token, ['verify'])
     if (!grant) throw invalidLink()
+    await requireSession(em, ctx)
     await em.nativeUpdate(User, { id: grant.user.id }, { emailVerifiedAt: new Date() })
     return grant.user
   })

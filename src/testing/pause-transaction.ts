@@ -1,16 +1,16 @@
 import type { Site } from './site.ts'
 
-interface PausedFlush {
-  /** Resolves when the flush starts. */
+interface PausedTransaction {
+  /** Resolves when the transaction is about to begin. */
   readonly begun: Promise<void>
   release(): void
 }
 
-/** Returns a function that pauses the next flush of a site before it writes. */
-export function flushPauser({ orm }: Site): () => PausedFlush {
+/** Returns a function that pauses the next transaction of a site before it begins. */
+export function transactionPauser({ orm }: Site): () => PausedTransaction {
   let next: { begun(): void; released: Promise<void> } | undefined
   orm.em.getEventManager().registerSubscriber({
-    async beforeFlush() {
+    async beforeTransactionStart() {
       const paused = next
       next = undefined
       paused?.begun()
