@@ -74,6 +74,10 @@ export const notices = {
     text: 'The operator of the site removed the authenticator app, the recovery codes and the passkeys of your account. A sign-in needs only the password.',
     needsOperator: true,
   },
+  'token created': {
+    subject: 'An API token was created',
+    text: 'An API token was created in a session of your account. It works without your password until it expires. You can revoke it on the page “API tokens” of your account.',
+  },
   'password changed': {
     subject: 'Your password was changed',
     text: 'The password of your account was changed. All API tokens have ended, and all sessions except the one that changed the password.',

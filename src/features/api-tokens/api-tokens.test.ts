@@ -5,6 +5,7 @@ import { changes, count, dump, failWrites, sql } from '../../testing/database.ts
 import { lockDatabase } from '../../testing/lock-database.ts'
 import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import type { Answer } from '../../testing/promises.ts'
+import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
 import { startSite } from '../../testing/site.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
 import type { Visitor } from '../../testing/visitor.ts'
@@ -217,6 +218,18 @@ describe('POST /account/tokens as a form', () => {
       assert.equal((await response).status, 409, ending)
       assert.equal(await count(site, 'user_tokens'), 0, ending)
     }
+  })
+})
+
+describe('a new token', () => {
+  test('of a session sends a notice to a verified address', async (t) => {
+    const { site, here } = await siteWithSession(t)
+    await sql(site, 'update users set email_verified_at = 1')
+    await receiveMails(site)
+    await here.json(path, { name: 'CI' })
+    const { subject, text } = await receiveMail(site)
+    assert.equal(subject, 'koa-authenticators: An API token was created')
+    assert.match(text, /It works without your password until it expires/)
   })
 })
 

@@ -6,6 +6,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { storedToken, withChecksum } from '../../users/token-value.ts'
 import { User } from '../../users/user.ts'
 import { issueToken, UserToken } from '../../users/user-token.ts'
+import { notify } from '../notices/notify.ts'
 import { changeAccount } from '../sessions/change-account.ts'
 
 /** The user's valid tokens, newest first. `before` is the id of a token. */
@@ -44,9 +45,11 @@ export function createToken(
   { name, days }: { name: string; days: number },
 ): Promise<NewTokenRecord> {
   const { token, ...columns } = issueToken(Date.now(), days)
-  return changeAccount(ctx, async (em, { id: user }) => {
-    const { id } = em.create(UserToken, { name, user, ...columns })
+  return changeAccount(ctx, async (em, owner) => {
+    const { id } = em.create(UserToken, { name, user: owner.id, ...columns })
     await em.flush()
+    // A program that sends the password has a notice of its own.
+    if (!ctx.auth.credentialsSent) await notify(ctx, em, owner, 'token created')
     return { id, name, value: token, expiresAt: columns.expiresAt }
   })
 }
