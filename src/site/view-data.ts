@@ -88,6 +88,8 @@ interface PageData {
     token: string
     email: string
     isFirst: boolean
+    /** Whether the app and the passkeys of the account stay. */
+    keepsFactors: boolean
     /** Whether a sign-in also needs a code of an authenticator app. */
     hasApp: boolean
     /** The names of the passkeys of the account. */

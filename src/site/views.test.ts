@@ -116,11 +116,12 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
   'forgot-sent': [{}],
   reset: [
-    { token: payload, email: payload, isFirst: true, hasApp: true, passkeys: [] },
+    { token: payload, email: payload, isFirst: true, keepsFactors: false, hasApp: true, passkeys: [] },
     {
       token: payload,
       email: payload,
       isFirst: false,
+      keepsFactors: true,
       hasApp: true,
       passkeys: [payload, payload],
       errors: [{ field: 'password', detail: payload }, { detail: payload }],

@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { countHashes } from '../../testing/count-hashes.ts'
 import { count, dump, hide, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
+import { addPasskey, passkeySite, signInWithPasskey } from '../../testing/passkey-visitor.ts'
 import {
   basic,
   bearer,
@@ -13,7 +14,11 @@ import {
   takeResetToken,
   takeToken,
 } from '../../testing/people.ts'
+import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
+import { turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
+import { User } from '../../users/user.ts'
+import { createResetLink } from './reset-link.ts'
 
 const newPassword = 'eight wise canaries 1816'
 const passwords = { password: newPassword, confirmPassword: newPassword }
@@ -103,6 +108,62 @@ describe('POST /reset', () => {
         table,
       )
     assert.equal((await site.visitor().page(`/reset?token=${ofBob}`)).status, 200)
+  })
+
+  test('P10 R2 removes everything that was set up before the first proof of the address', async (t) => {
+    const { site, ada, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    const { visitor: stranger, recoveryCodes, nextCode } = await turnOnApp(site, ada)
+    const token = String((await stranger.json('/account/tokens', { name: 'CI' })).record.value)
+    await stranger.json('/account/email', { email: 'stranger@example.com' })
+    const pending = site.visitor()
+    await pending.form('/login', { username: ada.email, password })
+    const mails = (await receiveMails(site)).filter(({ to }) => to === ada.email)
+    await site.visitor().json('/forgot', { email: ada.email })
+    const link = await receiveMail(site)
+    assert.match(
+      (await site.visitor().page(`/reset?token=${link.token}`)).text,
+      /also removes the authenticator app and the passkeys/,
+    )
+    assert.equal((await site.visitor().json('/reset', { token: link.token, ...passwords })).status, 204)
+
+    assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 401)
+    assert.equal((await stranger.get('/me')).status, 401)
+    assert.equal((await site.visitor().get('/me', bearer(token))).status, 401)
+    for (const code of [nextCode(), recoveryCodes[0] ?? ''])
+      assert.equal((await pending.form('/login/code', { code })).headers.location, '/login?expired')
+    const owner = site.visitor()
+    assert.equal(
+      (await owner.json('/login', { username: ada.email, password: newPassword })).status,
+      200,
+      'no code is asked',
+    )
+    for (const mail of mails) assert.equal((await owner.json('/verify', { token: mail.token })).status, 410)
+    const { record } = await owner.get('/account/security')
+    assert.deepEqual(record, { totp: false, recoveryCodesLeft: 0, passkeys: [] })
+    const tables = ['passkeys', 'totp_factors', 'recovery_codes', 'user_tokens', 'one_time_tokens']
+    for (const table of tables) assert.deepEqual(await sql(site, `select * from ${table}`), [], table)
+    assert.doesNotMatch((await owner.page('/account')).text, /stranger@example\.com/)
+  })
+
+  test('P10 keeps passkeys and the app if the address was proved before, or if the link was not mailed', async (t) => {
+    const { site, ada, visitor } = await passkeySite(t)
+    const authenticator = await addPasskey(visitor)
+    await turnOnApp(site, ada)
+    const em = site.orm.em.fork()
+    const reset = async (email: string) => {
+      const account = await em.findOneOrFail(User, ada.id, { refresh: true })
+      const link = (await createResetLink(em, { account, email, origin: site.url })) ?? ''
+      const token = new URL(link).searchParams.get('token') ?? ''
+      site.secrets.add(token)
+      assert.equal((await site.visitor().json('/reset', { token, ...passwords })).status, 204)
+      const browser = site.visitor()
+      assert.equal((await signInWithPasskey(browser, authenticator)).status, 303)
+      assert.equal((await browser.get('/account/security')).record.totp, true)
+    }
+    await reset('')
+    await sql(site, 'update users set email_verified_at = 1')
+    await reset(ada.email)
   })
 
   test('keeps the session of another user who sends the form', async (t) => {

@@ -11,14 +11,17 @@ import type { FormMessage } from '../../site/view-data.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
+import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
 import { overwritePassword } from '../change-password/end-access.ts'
 import { notify } from '../notices/notify.ts'
-import { listPasskeys } from '../passkeys/passkey.ts'
+import { listPasskeys, Passkey } from '../passkeys/passkey.ts'
+import { removeSecondFactor } from '../second-factor/second-factor.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
 import { createMailedLink } from './reset-link.ts'
 
 const minute = 60_000
+const removedNote = 'Passkeys and authenticator app removed, because the address was not confirmed before'
 const purposes = ['reset', 'invite'] as const
 
 /** `/reset`: sets a new password with the token of a link. Ends all sessions, tokens and links of the account. Starts no session. */
@@ -35,7 +38,8 @@ export function resetPassword(
     // Throws 503 if the session cannot be read.
     const current = ctx.auth.get(User)
     const { token, password, confirmPassword } = textFields(ctx, 'token', 'password', 'confirmPassword')
-    const { user } = await grantOf(ctx, token)
+    const grant = await grantOf(ctx, token)
+    const { user } = grant
     refuseProblems({
       password: passwordProblem(password, user, ctx.siteName),
       confirmPassword: confirmationProblem(password, confirmPassword),
@@ -48,7 +52,7 @@ export function resetPassword(
       await useToken(ctx, token, passwordHash)
       return true
     })
-    audit(ctx, 'password reset', user)
+    audit(ctx, 'password reset', user, { detail: provesFirst(grant) ? removedNote : undefined })
     if (current?.id === user.id) ctx.auth.logout(User)
     if (wantsPage(ctx)) resetNotice.write(ctx, newIdentifier(), minute)
     complete(ctx, '/login')
@@ -59,12 +63,14 @@ const showFormAgain = formAgain((ctx, errors) => form(ctx, textFields(ctx, 'toke
 
 async function form(ctx: SiteContext, token: unknown, errors: FormMessage[] = []): Promise<void> {
   const text = typeof token === 'string' ? token : ''
-  const { user, purpose } = await grantOf(ctx, text)
+  const grant = await grantOf(ctx, text)
+  const { user, purpose } = grant
   const passkeys = (await listPasskeys(entityManager(ctx), user.id)).map(({ name }) => name)
   await page(ctx, 'reset', {
     token: text,
     email: user.email,
     isFirst: purpose === 'invite',
+    keepsFactors: !provesFirst(grant),
     hasApp: Boolean(user.secondFactorAt),
     passkeys,
     errors,
@@ -77,16 +83,26 @@ async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
   return grant
 }
 
+/**
+ * Whether a link is the first proof that its user owns the address, because it was mailed to the address. Before that, a stranger may
+ * have signed up with the address and added a passkey or an authenticator app, so these do not outlive it (pre-hijacking).
+ */
+function provesFirst({ user, email }: Grant): boolean {
+  return !isVerified(user) && email === user.email
+}
+
 // One transaction, because a failure must not use up the link.
 function useToken(ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
   return entityManager(ctx).transactional(async (em) => {
     const grant = await consumeOneTimeToken(em, token, purposes)
     if (!grant) throw invalidLink()
-    const { id, email, emailVerifiedAt } = grant.user
+    const { id, email } = grant.user
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
-    // A link that was mailed to the address proves the address too.
-    if (!emailVerifiedAt && grant.email === email)
+    if (provesFirst(grant)) {
       await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
+      await removeSecondFactor(em, id)
+      await em.nativeDelete(Passkey, { user: id })
+    }
     // `grant.user` is the account before the update, so an address that this reset verifies gets no notice. This is intended,
     // because a stranger may have chosen the name in the notice.
     await notify(ctx, em, grant.user, 'password reset')

@@ -163,6 +163,7 @@ describe('a pending sign-in', () => {
 
   test('T6 starts at the first sign-in after a password reset, which keeps the app and the recovery codes', async (t) => {
     const { site, app, ada } = await siteWithPending(t)
+    await sql(site, 'update users set email_verified_at = 1')
     const browser = site.visitor()
     const token = await takeResetToken(site, ada)
     const passwords = { password: newPassword, confirmPassword: newPassword }
