@@ -7,7 +7,7 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
-import { needsPassword, proofProblem } from '../confirm/fresh.ts'
+import { freshWithApp, needsPassword, proofProblem } from '../confirm/fresh.ts'
 import { countAddressChange } from '../mail-limit.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
 import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from './pending-address.ts'
@@ -16,9 +16,9 @@ import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from 
 export function changeEmail(router: SiteRouter, outbox: Outbox): void {
   outbox.onLink('change-email', createChangeLink)
 
-  router.get('/account/email', signedIn, (ctx) => form(ctx))
+  router.get('/account/email', signedIn, freshWithApp('/account/email'), (ctx) => form(ctx))
 
-  router.post('/account/email', ...owner(), showFormAgain, async (ctx) => {
+  router.post('/account/email', ...owner(), freshWithApp('/account/email'), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const { email } = textFields(ctx, 'email')
     const isCurrent = email === user.email

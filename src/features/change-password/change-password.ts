@@ -8,6 +8,7 @@ import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 import { countTokens } from '../api-tokens/own-tokens.ts'
+import { freshWithApp } from '../confirm/fresh.ts'
 import { storeDevice } from '../known-devices/known-devices.ts'
 import { notify } from '../notices/notify.ts'
 import { changeAccount } from '../sessions/change-account.ts'
@@ -19,26 +20,32 @@ import { endAccess } from './end-access.ts'
 
 /** `/account/password`: changes the password, and ends all other sessions and all tokens. */
 export function changePassword(router: SiteRouter): void {
-  router.get('/account/password', signedIn, (ctx) => passwordPage(ctx))
+  router.get('/account/password', signedIn, freshWithApp('/account/password'), (ctx) => passwordPage(ctx))
 
-  router.post('/account/password', ...owner(), showFormAgain, async (ctx) => {
-    const user = ctx.auth.require(User)
-    const typed = textFields(ctx, 'currentPassword', 'password', 'confirmPassword')
-    refuseProblems({
-      currentPassword: await currentPasswordProblem(ctx, typed.currentPassword),
-      password: passwordProblem(typed.password, user, ctx.siteName),
-      confirmPassword: confirmationProblem(typed.password, typed.confirmPassword),
-    })
-    const ended = await replacePassword(ctx, typed.password)
-    // `SessionStore.start` rejects a user object with an older version.
-    user.credentialsVersion += 1
-    if (!ctx.auth.credentialsSent) {
-      renewSession(ctx, user, ['pwd'])
-      await storeDevice(ctx, user)
-    }
-    audit(ctx, 'password changed', user)
-    respond(ctx, ended)
-  })
+  router.post(
+    '/account/password',
+    ...owner(),
+    freshWithApp('/account/password'),
+    showFormAgain,
+    async (ctx) => {
+      const user = ctx.auth.require(User)
+      const typed = textFields(ctx, 'currentPassword', 'password', 'confirmPassword')
+      refuseProblems({
+        currentPassword: await currentPasswordProblem(ctx, typed.currentPassword),
+        password: passwordProblem(typed.password, user, ctx.siteName),
+        confirmPassword: confirmationProblem(typed.password, typed.confirmPassword),
+      })
+      const ended = await replacePassword(ctx, typed.password)
+      // `SessionStore.start` rejects a user object with an older version.
+      user.credentialsVersion += 1
+      if (!ctx.auth.credentialsSent) {
+        renewSession(ctx, user, ['pwd'])
+        await storeDevice(ctx, user)
+      }
+      audit(ctx, 'password changed', user)
+      respond(ctx, ended)
+    },
+  )
 
   // Password managers open this path (W3C, "A Well-Known URL for Changing Passwords").
   router.get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))

@@ -4,7 +4,7 @@ import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { eraseDetails } from '../activity/event.ts'
-import { needsPassword, proofProblem } from '../confirm/fresh.ts'
+import { freshWithApp, needsPassword, proofProblem } from '../confirm/fresh.ts'
 import { notify } from '../notices/notify.ts'
 import { changeAccount } from '../sessions/change-account.ts'
 import { owner, signedIn } from '../sign-in/owner.ts'
@@ -14,11 +14,11 @@ import { owner, signedIn } from '../sign-in/owner.ts'
  * confirmation.
  */
 export function closeAccount(router: SiteRouter): void {
-  router.get('/account/close', signedIn, (ctx) =>
+  router.get('/account/close', signedIn, freshWithApp('/account/close'), (ctx) =>
     page(ctx, 'close-account', { needsPassword: needsPassword(ctx) }),
   )
 
-  router.post('/account/close', ...owner(), showFormAgain, async (ctx) => {
+  router.post('/account/close', ...owner(), freshWithApp('/account/close'), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const { confirm, password } = fieldsOf(ctx)
     // Without this check, an empty JSON body with a fresh session would close the account.

@@ -21,6 +21,9 @@ import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
 const sections = [
   { back: '/account/tokens', purpose: 'create an API token' },
   { back: '/account/security', purpose: 'change how you sign in' },
+  { back: '/account/password', purpose: 'change your password' },
+  { back: '/account/email', purpose: 'change your e-mail address' },
+  { back: '/account/close', purpose: 'close your account' },
 ]
 
 /** `/confirm`: asks a signed-in user for a proof of identity before a sensitive action. */
@@ -43,14 +46,19 @@ export function confirm(router: SiteRouter): void {
   })
 }
 
-/** Checks the passkey, the code or the password in the body. Returns the methods (RFC 8176), and the problem if the proof is wrong. */
+/**
+ * Checks the passkey in the body, or else the code of an account with an authenticator app, or the password of another account. Returns
+ * the methods (RFC 8176), and the problem if the proof is wrong.
+ */
 async function checkProof(ctx: SiteContext, user: User) {
   const { password, code, credential } = textFields(ctx, 'password', 'code', 'credential')
   if (credential !== '') {
     const isRight = await confirmedByPasskey(ctx, user, credential)
     return { methods: passkeyMethods, problem: isRight ? undefined : passkeyRefused, field: undefined }
   }
-  if (user.secondFactorAt && password === '' && fieldsOf(ctx).code !== undefined) {
+  if (user.secondFactorAt) {
+    if (fieldsOf(ctx).code === undefined && !wantsPage(ctx))
+      throw new Refusal('second_factor_required', 'Send the code of the app as `code`.', challenges(ctx))
     refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
     const isRight = await verifyCode(ctx, user, code)
     return { methods: ['otp'], problem: isRight ? undefined : wrongCode, field: 'code' }

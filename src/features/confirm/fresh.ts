@@ -28,7 +28,18 @@ export function fresh(back: string | ((ctx: SiteContext) => string)) {
 }
 
 /**
- * Checks the proof of identity for a sensitive action: the password in the body, or an authentication in the last ten minutes.
+ * Like `fresh`, but only for an account with an authenticator app, because its password alone is not enough (NIST SP 800-63B-4 §4.2).
+ * Other accounts can send the password with the request.
+ */
+export function freshWithApp(back: string) {
+  const requireFresh = fresh(back)
+  return (ctx: SiteContext, next: Next) =>
+    ctx.auth.require(User).secondFactorAt ? requireFresh(ctx, next) : next()
+}
+
+/**
+ * Checks the proof of identity for a sensitive action: the password in the body, or an authentication in the last ten minutes. Use it
+ * after `freshWithApp`.
  * Returns the problem, or `undefined` if the proof is right.
  *
  * @throws {Unauthorized} 401 for an API request with neither
