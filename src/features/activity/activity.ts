@@ -7,7 +7,7 @@ import { User } from '../../users/user.ts'
 import { deviceName } from '../sessions/device-name.ts'
 import { owner } from '../sign-in/owner.ts'
 import type { AuditTrail } from './audit-trail.ts'
-import type { Event } from './event.ts'
+import { type Event, firstTime } from './event.ts'
 
 /** `GET /account/activity`: the events of the account, in pages. */
 export function activity(router: SiteRouter, trail: AuditTrail): void {
@@ -28,10 +28,11 @@ function record({ id, at, event, detail, address, userAgent, times }: Event) {
 
 function describeEvent(stored: Event): Views['activity']['events'][number] {
   const { event, detail = null, times = 1, ...origin } = record(stored)
+  const first = firstTime(stored).toISOString().slice(0, 10)
   // A newer version of the site may have stored another kind of event.
   if (!isKnown(event)) return { ...origin, event, detail, isRefusal: false }
   const { outcome, wording } = events[event]
-  const words = times > 1 ? `${wording}, ${times} times on this day` : wording
+  const words = times > 1 ? `${wording}, ${times} times since ${first}` : wording
   return { ...origin, event: words, detail, isRefusal: outcome === 'refusal' }
 }
 

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import type { Middleware } from 'koa'
@@ -8,16 +7,9 @@ import { clockSkew } from '../../database/future-time.ts'
 import { type Logger, loggable } from '../../log/log.ts'
 import { type Account, type EventName, events, type NotedEvent } from '../../site/audit-event.ts'
 import { printable } from '../../site/wording.ts'
-import { networkOf } from '../../throttle/network.ts'
 import { emailKey } from '../../users/email.ts'
 import { Event, type EventPage, eventPage, insertEvent } from './event.ts'
-import { RepeatFilter } from './repeat-filter.ts'
 
-const minute = 60_000
-const quarterHour = 15 * minute
-// With a smaller capacity, an attacker could fill the filter with events of other accounts, and so hide the use of a
-// stolen password. Each use costs a password hash, so no machine reaches this number within the interval.
-const maxPasswordUses = 1_000_000
 const keptFor = 180 * 24 * 60 * 60_000
 
 /** An event with its origin. It never holds a secret. */
@@ -46,27 +38,19 @@ const sessionEvents: readonly EventName[] = ['signed in', 'signed out']
 
 /**
  * The audit trail. Each event is written to the log, even with `LOG_LEVEL=silent`. An event that names an account is also stored in the
- * database, but some repeated events are dropped (`RepeatFilter`) or counted in one row (`insertEvent`). If the row cannot be
- * written, the request still succeeds and an error is logged.
+ * database, except a throttled attempt. Some repeated events are counted in one row (`insertEvent`). If the row cannot be written, the
+ * request still succeeds and an error is logged.
  */
 export class AuditTrail {
   readonly #orm: MikroORM
   readonly #log: Logger
   readonly #now: () => number
-  readonly #filters: { readonly [Name in EventName]?: RepeatFilter }
 
   /** @param now the clock, in milliseconds */
   constructor(orm: MikroORM, log: Logger, now = Date.now) {
     this.#orm = orm
     this.#log = log.child({}, { level: 'info' })
     this.#now = now
-    this.#filters = {
-      throttled: new RepeatFilter(quarterHour, now),
-      'password used': new RepeatFilter(quarterHour, now, maxPasswordUses),
-      'name changed': new RepeatFilter(minute, now),
-      'passkey renamed': new RepeatFilter(minute, now),
-      'other sessions ended': new RepeatFilter(minute, now),
-    }
   }
 
   /** Records an event. Never throws. */
@@ -82,7 +66,8 @@ export class AuditTrail {
       { event, outcome: events[event].outcome, ...subject, ...logFields, ...origin },
       'authentication',
     )
-    if (!account || !this.#isDue(event, account, origin.address)) return
+    // A request over a limit must stay cheap, so it writes no row.
+    if (!account || event === 'throttled') return
     const text = detail === undefined ? null : printable(detail, 255)
     const row = {
       id: uuidv7(),
@@ -121,17 +106,6 @@ export class AuditTrail {
       [key],
     )
     return row?.id ?? undefined
-  }
-
-  // Some events are stored only once in an interval, so that a flood of them does not hide other events.
-  #isDue(event: EventName, account: Account, address: string): boolean {
-    const filter = this.#filters[event]
-    if (!filter) return true
-    const name = 'id' in account ? account.id : emailKey(account.username)
-    const key = hash('sha256', `${account.kind} ${name}`, 'base64url')
-    const network = networkOf(address)
-    if (event === 'throttled') return filter.isDue(key, network)
-    return filter.isDue(event === 'password used' ? `${key} ${network}` : key)
   }
 
   async #orReport<Result>(request: string, work: () => Promise<Result>): Promise<Result | undefined> {

@@ -6,8 +6,8 @@ import { clockSkew } from '../../database/future-time.ts'
 import { unauthenticated } from '../../site/audit-event.ts'
 import { networkOf } from '../../throttle/network.ts'
 
-const day = 24 * 60 * 60_000
-// Unauthenticated events of one kind without an account share at most this many rows a day. A single row would be a bottleneck.
+const dayLength = 24 * 60 * 60_000
+// Unauthenticated events of one kind without an account share this many rows. A single row would be a bottleneck.
 const rowsWithoutAccount = 64
 
 const EventSchema = defineEntity({
@@ -31,7 +31,7 @@ const EventSchema = defineEntity({
     address: p.string().length(45),
     userAgent: p.string().length(255),
     request: p.string().length(36),
-    // Unauthenticated events of one kind, account and day share a row. The row holds the last event and their number.
+    // A row with a `countKey` in the column `refusal` holds the last event and the number of events.
     times: p.integer().default(1),
     refusal: p.string().length(100).nullable().unique('events_refusal_unique'),
   },
@@ -47,16 +47,17 @@ export type NewEvent = Pick<
   'id' | 'at' | 'event' | 'detail' | 'userId' | 'address' | 'userAgent' | 'request'
 >
 
-/** Inserts an event. An unauthenticated event updates the row of its kind, account and day, if there is one. */
+/** Inserts an event, or adds it to an earlier row with the same `countKey`. */
 export async function insertEvent(em: EntityManager, event: NewEvent): Promise<void> {
-  if (!unauthenticated.includes(event.event)) {
+  const refusal = countKey(event)
+  if (refusal === undefined) {
     await em.insert(Event, event)
     return
   }
   const { at, detail, address, userAgent, request } = event
   await (em as SqlEntityManager)
     .createQueryBuilder(Event)
-    .insert({ ...event, refusal: refusalOf(event) } satisfies RequiredEntityData<Event>)
+    .insert({ ...event, refusal } satisfies RequiredEntityData<Event>)
     .onConflict('refusal')
     .merge({ at, detail, address, userAgent, request, times: raw('events.times + 1') })
     .execute()
@@ -67,9 +68,16 @@ export async function eraseDetails(em: EntityManager, userId: string): Promise<v
   await em.nativeUpdate(Event, { userId, detail: { $ne: null } }, { detail: null })
 }
 
-function refusalOf({ at, event, userId, address }: NewEvent): string {
-  const account = userId ?? hash('sha256', networkOf(address), 'buffer').readUInt16BE() % rowsWithoutAccount
-  return `${account} ${event} ${Math.floor(at.getTime() / day)}`
+/**
+ * The key of the row that counts an event, or `undefined` if each event has its own row. Anyone can repeat an unauthenticated event, so
+ * an account has one row for each kind. A program repeats its password, so it has one row for each network and day.
+ */
+function countKey({ at, event, userId, address }: NewEvent): string | undefined {
+  const network = hash('sha256', networkOf(address), 'buffer')
+  const account = userId ?? network.readUInt16BE() % rowsWithoutAccount
+  if (unauthenticated.includes(event)) return `${account} ${event}`
+  const day = Math.floor(at.getTime() / dayLength)
+  return event === 'password used' ? `${account} ${network.toString('base64url', 0, 16)} ${day}` : undefined
 }
 
 const length = 100
@@ -77,45 +85,37 @@ const length = 100
 /** A page of the events of an account, newest first. */
 export interface EventPage {
   readonly events: Event[]
-  /** The id of the owner's oldest event on this page. `undefined` on the last page. */
+  /** The id of the oldest event on this page. `undefined` on the last page. */
   readonly last?: string | undefined
 }
 
 /**
- * Finds a page of the owner's events, and at most a hundred unauthenticated events of the same period. Unauthenticated events do
- * not count toward the length, so that attackers cannot push a sign-in off the page.
+ * Finds a page of the events that the account's owner has caused. The first page also has the attempts of others, at most one row for
+ * each kind, so that they cannot push a sign-in off the page.
  */
 export async function eventPage(
   em: EntityManager,
   userId: string,
   { before, now }: { before?: string | undefined; now: number },
 ): Promise<EventPage> {
-  const end = before === undefined ? now + clockSkew : timeOf(before)
-  const found = await em.find(
-    Event,
-    {
-      userId,
-      event: { $nin: unauthenticated },
-      at: { $lte: new Date(now + clockSkew) },
-      ...(before !== undefined && { id: { $lt: before } }),
-    },
-    { orderBy: { id: 'desc' }, limit: length + 1 },
-  )
-  const own = found.slice(0, length)
-  const last = found.length > length ? own.at(-1) : undefined
-  const start = last?.at ?? new Date(0)
-  const refused = await em.find(
-    Event,
-    { userId, event: { $in: unauthenticated }, at: { $gte: start, $lt: new Date(end) } },
-    { orderBy: { id: 'desc' }, limit: length },
-  )
-  const events = [...own, ...refused].sort(
+  const at = { $lte: new Date(now + clockSkew) }
+  const own = { userId, event: { $nin: unauthenticated }, at, ...(before && { id: { $lt: before } }) }
+  const found = await em.find(Event, own, { orderBy: { id: 'desc' }, limit: length + 1 })
+  const attempts = before
+    ? []
+    : await em.find(
+        Event,
+        { userId, event: { $in: unauthenticated }, at },
+        { orderBy: { id: 'desc' }, limit: length },
+      )
+  const events = [...found.slice(0, length), ...attempts].sort(
     (one, other) => other.at.getTime() - one.at.getTime() || (other.id < one.id ? -1 : 1),
   )
-  return { events, last: last?.id }
+  return { events, last: found.length > length ? found[length - 1]?.id : undefined }
 }
 
-/** The time of a version 7 UUID in milliseconds (RFC 9562 §5.7). */
-function timeOf(id: string): number {
-  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+/** The time of the first event in a row. */
+export function firstTime({ id }: Event): Date {
+  // A version 7 UUID starts with its time in milliseconds (RFC 9562 §5.7).
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
 }
