@@ -16,6 +16,13 @@ export interface Header {
   readonly kid?: string | undefined
 }
 
+/** A secret or public key, with the only `alg` and `kid` of its tokens. `undefined` fits every `alg`. */
+export interface VerifyingKey {
+  readonly alg?: unknown
+  readonly kid: unknown
+  readonly verifying: KeyObject
+}
+
 /**
  * The header of a compact JWS (RFC 7515 §7.1). Returns `undefined` if the token is too long, does not have three parts, or has a
  * malformed header, a forbidden header member or another `typ`.
@@ -34,17 +41,19 @@ export function readHeader(token: string, type: string): Header | undefined {
   return kid === undefined || typeof kid === 'string' ? { alg, kid } : undefined
 }
 
-/** The claims of a token whose signature fits one of the keys, else `undefined`. Call `readHeader` first. */
+/** The claims of a token that one of the keys has signed, else `undefined`. Without `kid`, tries all keys of its `alg`. */
 export async function verifyClaims(
   token: string,
-  alg: string,
-  keys: readonly KeyObject[],
+  { alg, kid }: Header,
+  keys: readonly VerifyingKey[],
 ): Promise<JsonObject | undefined> {
   const [, payload, signature] = token.split('.').map(decodeBase64url)
   if (!payload || !signature) return undefined
   for (const key of keys) {
+    const { alg: onlyAlg = alg } = key
+    if (onlyAlg !== alg || (kid ?? key.kid) !== key.kid) continue
     // jose also throws if the key does not fit the algorithm.
-    const isValid = await compactVerify(token, key, { algorithms: [alg] }).then(
+    const isValid = await compactVerify(token, key.verifying, { algorithms: [alg] }).then(
       () => true,
       () => false,
     )

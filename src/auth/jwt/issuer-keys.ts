@@ -1,15 +1,15 @@
-import type { IssuerKey } from './key-source.ts'
+import type { VerifyingKey } from './compact.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
 
 /** The keys of an issuer, and the tokens that they have verified. */
 interface KeySet {
-  readonly keys: readonly IssuerKey[]
+  readonly keys: readonly VerifyingKey[]
   readonly verified: VerifiedTokens
   readonly loadedAt: number
 }
 
 interface Source {
-  readonly load: () => Promise<readonly IssuerKey[]>
+  readonly load: () => Promise<readonly VerifyingKey[]>
   readonly now: () => number
   readonly onError: (error: unknown) => void
 }

@@ -157,15 +157,16 @@ describe('JWTIssuer', () => {
   test('J5 uses no weak key and no key for another purpose', async (t) => {
     const weak = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 }).privateKey
     const { provider, sign, statusOf } = await start(t)
-    const others = [{ use: 'enc' }, { key_ops: ['encrypt'] }, { key_ops: 'verify' }].map((more, i) =>
-      jwkOf(privateKey, { kid: `other${i}`, ...more }),
+    const others = [{ use: 'enc' }, { key_ops: ['encrypt'] }, { key_ops: 'verify' }, { alg: null }].map(
+      (more, i) => jwkOf(privateKey, { kid: `other${i}`, ...more }),
     )
     provider.jwks = {
       keys: [jwkOf(privateKey, { kid: 'a' }), jwkOf(weak, { kid: 'weak' }), ...others, null, 5, {}],
     }
     assert.equal(await statusOf(await sign()), 200)
     assert.equal(await statusOf(await sign({ alg: 'RS256', kid: 'weak' }, {}, weak)), 401)
-    for (const kid of ['other0', 'other1', 'other2']) assert.equal(await statusOf(await sign({ kid })), 401)
+    for (const kid of ['other0', 'other1', 'other2', 'other3'])
+      assert.equal(await statusOf(await sign({ kid })), 401)
   })
 
   test('tries all keys for a token without `kid`', async (t) => {

@@ -58,16 +58,7 @@ export class JWTIssuer implements JWTVerifier {
     const header = readHeader(token, this.#typ)
     if (!header || !algorithms.test(header.alg)) return undefined
     const { keys, verified } = await this.#keys.forKid(header.kid)
-    const fitting = keys.filter(
-      ({ alg = header.alg, kid }) => alg === header.alg && kid === (header.kid ?? kid),
-    )
-    const claims = await verified.claims(token, this.#typ, () =>
-      verifyClaims(
-        token,
-        header.alg,
-        fitting.map(({ key }) => key),
-      ),
-    )
+    const claims = await verified.claims(token, this.#typ, () => verifyClaims(token, header, keys))
     return claims && parseClaims(claims, this.#rules, type)
   }
 

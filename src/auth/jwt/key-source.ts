@@ -1,15 +1,8 @@
-import { createPublicKey, type KeyObject } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { Misuse } from '../errors.ts'
 import { type JsonObject, parseJsonObject } from '../json-object.ts'
+import type { VerifyingKey } from './compact.ts'
 import { checkStrength } from './key-strength.ts'
-
-/** A public key of an issuer. */
-export interface IssuerKey {
-  readonly kid: unknown
-  /** The only algorithm for the key, if the issuer names one. */
-  readonly alg: unknown
-  readonly key: KeyObject
-}
 
 /** The keys of an issuer could not be loaded. Guards respond with 503. */
 class JWTIssuerError extends Error {
@@ -23,7 +16,7 @@ export function keySource(issuer: string, jwksURL: string | undefined, timeLimit
   const known = jwksURL === undefined ? undefined : secureURL(jwksURL)
   // OpenID Connect Discovery 1.0 §4.1.
   const discovery = known ?? secureURL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
-  return async (): Promise<readonly IssuerKey[]> => {
+  return async (): Promise<readonly VerifyingKey[]> => {
     const signal = AbortSignal.timeout(timeLimit)
     try {
       const url = known ?? (await discover(issuer, discovery, signal))
@@ -77,13 +70,13 @@ async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonObject> {
 }
 
 /** A list of one key, or none if it is weak or not for signatures. A set may contain keys for other uses. */
-function readIssuerKey(jwk: JsonObject): IssuerKey[] {
+function readIssuerKey(jwk: JsonObject): VerifyingKey[] {
   const { kid, alg, use = 'sig', key_ops: operations = ['verify'] } = jwk ?? {}
   if (use !== 'sig' || !Array.isArray(operations) || !operations.includes('verify')) return []
   try {
-    const key = createPublicKey({ key: jwk as never, format: 'jwk' })
-    checkStrength(key)
-    return [{ kid, alg, key }]
+    const verifying = createPublicKey({ key: jwk as never, format: 'jwk' })
+    checkStrength(verifying)
+    return [{ kid, alg, verifying }]
   } catch {
     return []
   }

@@ -8,18 +8,17 @@ import {
   verify,
 } from 'node:crypto'
 import type { JsonObject } from '../json-object.ts'
+import type { VerifyingKey } from './compact.ts'
 import { checkStrength, JWTKeyError } from './key-strength.ts'
 
 /** A JSON Web Key (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2). */
 export type JWK = JsonObject
 
 /** A checked key. Its type determines the algorithm, so a token cannot choose one (RFC 8725 §3.1). */
-export interface JWTKey {
+export interface JWTKey extends VerifyingKey {
   readonly alg: 'HS256' | 'ES256' | 'EdDSA' | 'RS256'
   /** The `kid` of the JWK, else the SHA-256 thumbprint (RFC 7638 §3). */
   readonly kid: string
-  /** The secret or the public key. */
-  readonly verifying: KeyObject
   /** The secret or the private key, unless the key may only verify. */
   readonly signing: KeyObject | undefined
 }

@@ -1,7 +1,7 @@
 import { Misuse } from '../errors.ts'
 import { parseJsonObject } from '../json-object.ts'
 import { type ClaimOptions, type ClaimRules, claimRules } from './claims.ts'
-import { type Header, mediaType, readHeader, signCompact, verifyClaims } from './compact.ts'
+import { mediaType, readHeader, signCompact, verifyClaims } from './compact.ts'
 import { type JWK, type JWTKey, readKey, readSecret } from './key.ts'
 import { JWTKeyError } from './key-strength.ts'
 import {
@@ -70,7 +70,7 @@ export class JWTKeys implements JWTVerifier {
     if (typeof token !== 'string' || !token.includes('.')) return undefined
     const claims = await this.#verified.claims(token, type.typ, async () => {
       const header = readHeader(token, type.typ)
-      return header && verifyClaims(token, header.alg, this.#keysFor(header))
+      return header && verifyClaims(token, header, this.#keys)
     })
     return claims && parseClaims(claims, this.#rules, type)
   }
@@ -85,11 +85,6 @@ export class JWTKeys implements JWTVerifier {
       )
     }
     this.#types.set(mediaType(typ), type)
-  }
-
-  #keysFor({ alg, kid }: Header) {
-    const keys = this.#keys.filter((key) => key.alg === alg && (kid === undefined || kid === key.kid))
-    return keys.map(({ verifying }) => verifying)
   }
 }
 
