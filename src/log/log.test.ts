@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { DriverException } from '@mikro-orm/core'
@@ -79,31 +78,6 @@ describe('createLog', () => {
       const { lines, log } = openLog()
       log.info({ path }, 'request')
       assert.equal(JSON.parse(lines.join('')).path, expected)
-    }
-  })
-})
-
-describe('standardOutput', () => {
-  test('loses no line if the process exits, or is killed after a fatal error, in the same event-loop turn', () => {
-    // The process cannot wait for the reader after SIGKILL, so its lines must fit into the buffer of the socket.
-    for (const [count, end] of [
-      [500, 'process.exit(0)'],
-      [50, "log.fatal('last'); process.kill(process.pid, 'SIGKILL')"],
-    ] as const) {
-      const program = `
-        import { pino } from '${import.meta.resolve('pino')}'
-        import { standardOutput } from '${import.meta.dirname}/standard-output.ts'
-        const log = pino({ base: null }, standardOutput())
-        for (let number = 0; number < ${count}; number += 1) log.info({ number, text: 'x'.repeat(number) }, 'line')
-        ${end}`
-      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program])
-      const lines = String(stdout).trimEnd().split('\n')
-      const numbers = lines.slice(0, count).map((line) => JSON.parse(line).number)
-      assert.deepEqual(
-        numbers,
-        Array.from({ length: count }, (_, number) => number),
-      )
-      assert.equal(lines.length, end.includes('fatal') ? count + 1 : count)
     }
   })
 })

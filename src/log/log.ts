@@ -1,13 +1,13 @@
 import { DriverException } from '@mikro-orm/core'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { standardOutput } from './standard-output.ts'
 
 export type { Logger }
 
 /** Creates a log of JSON lines with times in UTC, by default on the standard output. */
-export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
+export function createLog(level: string, destination?: DestinationStream): Logger {
   const timestamp = pino.stdTimeFunctions.isoTime
-  return pino({ level, base: null, timestamp, hooks: { streamWrite: sanitizeLine } }, destination)
+  const options = { level, base: null, timestamp, hooks: { streamWrite: sanitizeLine } }
+  return destination ? pino(options, destination) : pino(options)
 }
 
 /** The loggable part of an error. Omits the message and the stack of a database error, because they contain SQL with values. */

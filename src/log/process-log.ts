@@ -1,11 +1,11 @@
+import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
 import { createLog, type Logger, loggable } from './log.ts'
 import { readableLines } from './readable-lines.ts'
-import { standardOutput } from './standard-output.ts'
 
 /**
- * Creates the log of this process, including Node's warnings and uncaught exceptions. Lines are readable in development
- * if pino-pretty is installed, and JSON otherwise. With several processes, each line has a `pid`.
+ * Creates the log of this process on the standard output, with Node's warnings and uncaught exceptions. Lines are readable in
+ * development if pino-pretty is installed, and JSON otherwise. With several processes, each line has a `pid`.
  */
 export async function processLog({ logLevel, profile, workers }: Config): Promise<Logger> {
   const output = standardOutput()
@@ -20,4 +20,20 @@ export async function processLog({ logLevel, profile, workers }: Config): Promis
     process.exit(1)
   })
   return log
+}
+
+/** The standard output. Writes do not block, up to a megabyte is buffered, and further lines are dropped. */
+function standardOutput() {
+  let hasFailed = false
+  // At the exit, pino would retry for ever on a full disk. This listener runs before pino's own.
+  process.on('exit', () => hasFailed && output.destroy())
+  // Linux writes up to 4 KB to a pipe at once, so lines of several processes do not mix.
+  const output = pino.destination({ sync: false, maxLength: 1_000_000, maxWrite: 4096 })
+  output.on('error', () => {
+    hasFailed = true
+  })
+  output.on('drain', () => {
+    hasFailed = false
+  })
+  return output
 }

@@ -35,13 +35,6 @@ describe('readableLines', () => {
     assert.match(text(), /INFO: Listening on http:\/\/localhost:3000\n$/)
   })
 
-  it('prints a request as method, path, status and duration', async () => {
-    const { log, text } = await openLog()
-    const entry = { request: 'a-b-c', address: '::1', method: 'GET', path: '/me', status: 401, ms: 1.5 }
-    log.info(entry, 'request')
-    assert.match(text(), /INFO: GET \/me 401 in 1\.5 ms\n$/)
-  })
-
   it('omits the request ID, the user agent and the outcome of an account event', async () => {
     const { log, text } = await openLog()
     const entry = { event: 'signed in', outcome: 'success', user: '1', request: 'a-b-c', userAgent: 'curl/8' }
@@ -73,7 +66,7 @@ describe('readableLines', () => {
 
   it('replaces a token in a path', async () => {
     const { log, text } = await openLog()
-    log.info({ method: 'GET', path: `/me/kauth_${'a'.repeat(49)}`, status: 404, ms: 1 }, 'request')
-    assert.match(text(), /GET \/me\/\(token\) 404/)
+    log.info({ path: `/me/kauth_${'a'.repeat(49)}` }, 'request')
+    assert.match(text(), /INFO: request \{"path":"\/me\/\(token\)"\}\n$/)
   })
 })

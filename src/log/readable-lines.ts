@@ -2,10 +2,7 @@ import type { LogDescriptor } from 'pino'
 import { developmentUrl } from '../config/public-url.ts'
 import { sanitizeLine } from './log.ts'
 
-/**
- * Formats log entries for a terminal: one line each, with the stack of an error below. Escapes control characters, so that
- * text from a client cannot forge a line or control the terminal.
- */
+/** Formats log entries for a terminal by pino-pretty: one line each, with the stack of an error below. */
 export async function readableLines(): Promise<(line: string) => string> {
   // A development dependency. `npm ci --omit=dev` leaves it out, and lines then stay JSON.
   const pretty = await import('pino-pretty').catch(() => undefined)
@@ -14,8 +11,8 @@ export async function readableLines(): Promise<(line: string) => string> {
   const format = pretty.prettyFactory({
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
-    // pino-pretty does not escape the field `name`.
-    ignore: 'hostname,name',
+    // pino-pretty does not escape the field `name`. The others are for programs.
+    ignore: 'hostname,name,request,userAgent,outcome',
     messageFormat: ({ msg }: LogDescriptor) => printable(`${msg}`, /\p{Cc}/gu),
     errorLikeObjectKeys: ['stack'],
     customPrettifiers: { stack: (stack) => printable(String(stack), /[^\P{Cc}\n]/gu) },
@@ -23,18 +20,14 @@ export async function readableLines(): Promise<(line: string) => string> {
   return (line) => sanitizeLine(format(readable(JSON.parse(line))))
 }
 
-/** Puts the values of the most frequent entries into the message, and removes values that only programs need. */
-function readable({ request, userAgent, ...entry }: LogDescriptor): LogDescriptor {
-  const { msg, url, method, path, status, ms, address, ...others } = entry
-  if (msg === 'authentication') {
-    const { event, outcome, ...values } = entry
-    return { ...values, msg: event }
-  }
-  if (msg === 'request') return { ...others, msg: `${method} ${path} ${status} in ${ms} ms` }
+/** Puts the most important value into the message. */
+function readable(entry: LogDescriptor): LogDescriptor {
+  const { msg, event, url, ...others } = entry
   if (msg === 'listening') return { ...others, msg: `Listening on ${developmentUrl(url)}` }
-  return entry
+  return msg === 'authentication' ? { ...others, msg: event } : entry
 }
 
+// Text from a client must not forge a line or control the terminal.
 function printable(text: string, controls: RegExp): string {
   return text.replace(controls, (control) => JSON.stringify(control).slice(1, -1))
 }
