@@ -23,5 +23,18 @@ export function views(data: SiteData): Middleware {
   // koa-views adds all of `ctx.state` to the locals. Templates get `view` only, which is a new object for each response.
   const render = async (path: string, { view }: { view: object }) =>
     eta.render(names.get(path) ?? path, Object.assign(view, data))
-  return koaViews(folder, { extension: 'eta', engineSource: { eta: render } })
+  const mount = koaViews(folder, { extension: 'eta', engineSource: { eta: render } })
+  // koa-views calls `fs.stat` for each response, in the thread pool that bcrypt uses too. A known template is in memory, so it is
+  // rendered directly. koa-views reports an unknown name.
+  return (ctx, next) =>
+    mount(ctx, () => {
+      const { render: renderByKoaViews } = ctx
+      ctx.render = async (file: string, locals: { view: object }) => {
+        const name = names.get(join(folder, file))
+        if (name === undefined) return renderByKoaViews.call(ctx, file, locals)
+        ctx.type = 'html'
+        ctx.body = eta.render(name, Object.assign(locals.view, data))
+      }
+      return next()
+    })
 }

@@ -111,5 +111,10 @@ async function commit(ctx: Context, next: () => Promise<unknown>): Promise<void>
     if (ctx.session === null) await session.manuallyCommit()
     throw error
   }
-  await session.manuallyCommit()
+  if (!isUntouched(ctx, session)) await session.manuallyCommit()
+}
+
+// A visitor without a cookie has no session to save or to delete, unless the request has used `ctx.session`.
+function isUntouched(ctx: Context, session: Context['session']): boolean {
+  return ctx.req.headers.cookie === undefined && ctx.session === session && session.length === 0
 }
