@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { LockMode } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { schema } from '../schema.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
@@ -45,10 +46,22 @@ describe('deleteBatch', () => {
     const { one, other, left } = await open(t, 150)
     const old = { where: { at: 0 }, key: 'id' } as const
     await one.em.fork().transactional(async (em) => {
-      assert.equal(await deleteBatch(em, AttemptCount, old, 100), 100)
+      const lock = { limit: 100, lockMode: LockMode.PESSIMISTIC_WRITE, filters: false } as const
+      await em.find(AttemptCount, { at: 0 }, lock)
       assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 100), 50)
       assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 100), 0)
     })
+    assert.equal(await left(), 101)
+  })
+
+  test('E14 deletes nothing while another process purges', onlyPostgres, async (t) => {
+    const { one, other, left } = await open(t, 10)
+    const old = { where: { at: 0 }, key: 'id' } as const
+    await one.em.fork().transactional(async (em) => {
+      assert.equal(await deleteBatch(em, AttemptCount, old, 5), 5)
+      assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 5), 0)
+    })
+    assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 10), 5)
     assert.equal(await left(), 1)
   })
 })

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/core'
+import type { EntityClass, EntityManager } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 
 /** A limit on the rows of a user. The most recently used rows remain. */
@@ -16,13 +16,14 @@ export interface RowLimit {
  * Keeps the current row of a user and the most recently used others, `limit` in total. Deletes at most `limit` rows, in one
  * statement.
  *
- * @param table a table with the columns `user_id`, `digest` and `seen_at`
+ * @param entity an entity whose table has the columns `user_id`, `digest` and `seen_at`
  */
 export async function deleteBeyond(
   em: EntityManager,
-  table: 'sessions' | 'devices',
+  entity: EntityClass<object>,
   { user, current, limit, tie }: RowLimit,
 ): Promise<void> {
+  const { tableName: table } = em.getMetadata().get(entity)
   // Both drivers of the site are SQL drivers.
   await (em as SqlEntityManager).execute(
     `delete from ${table} where user_id = ? and digest in (

@@ -67,6 +67,14 @@ describe('startPurging', () => {
     await end()
   })
 
+  test('purges only the store with a full batch again', async () => {
+    const [rows, others] = [new Rows(1_200), new Rows(3)]
+    const { round, end } = purging(rows, others)
+    assert.deepEqual([await round(), await round(), await round()], [100, 100, minute])
+    assert.deepEqual([rows.batches, others.batches], [[500, 500, 200], [3]])
+    await end()
+  })
+
   test('looks for expired rows once a minute', async () => {
     const rows = new Rows(0)
     const { round, end } = purging(rows)
@@ -88,10 +96,10 @@ describe('startPurging', () => {
       },
     }
     const { log, round, end } = purging(broken, rows)
-    assert.equal(await round(), 100)
+    assert.deepEqual([await round(), await round(), await round()], [100, 100, minute])
     isBroken = false
-    assert.equal(await round(), 100)
-    assert.deepEqual([rows.batches, repaired.batches], [[500, 500], [1]])
+    await round()
+    assert.deepEqual([rows.batches, repaired.batches], [[500, 500, 0, 0], [1]])
     const [line, ...others] = log.map((each) => JSON.parse(each))
     assert.deepEqual([line.level, line.msg, line.error], [40, 'purging failed', 'Error'])
     assert.deepEqual(others, [])

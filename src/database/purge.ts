@@ -25,11 +25,13 @@ export function startPurging(
   const { signal } = stopped
   const purgeForever = async () => {
     while (!signal.aborted) {
-      let isMore = false
-      for (const store of stores) {
-        if (!signal.aborted && (await purgeOnce(store, log))) isMore = true
+      // After a minute of batches, the other stores have their turn, too.
+      let due = stores
+      for (let rounds = 0; due.length > 0 && rounds < minute / pause; rounds += 1) {
+        if (rounds > 0) await wait(pause, signal)
+        due = await purgeEach(due, log, signal)
       }
-      await wait(isMore ? pause : minute, signal)
+      if (due.length === 0) await wait(minute, signal)
     }
   }
   const finished = purgeForever()
@@ -37,6 +39,17 @@ export function startPurging(
     stopped.abort()
     return finished
   }
+}
+
+/** Purges a batch of each store. Returns the stores that may have more. */
+async function purgeEach(
+  stores: readonly Purgeable[],
+  log: Logger,
+  signal: AbortSignal,
+): Promise<readonly Purgeable[]> {
+  const full: Purgeable[] = []
+  for (const store of stores) if (!signal.aborted && (await purgeOnce(store, log))) full.push(store)
+  return full
 }
 
 /** Purges one batch. Returns whether the batch was full. If so, there may be more expired rows. */

@@ -101,7 +101,7 @@ export class SessionStore {
         createdAt: now,
         seenAt: now,
       })
-      await deleteBeyond(em, 'sessions', { user, current: digest, limit: maxSessions, tie: 'id' })
+      await deleteBeyond(em, StoredSession, { user, current: digest, limit: maxSessions, tie: 'id' })
     })
   }
 
