@@ -55,10 +55,15 @@ export function headersOf(error: unknown): Record<string, string | string[]> {
 function codeOfError(error: unknown): ProblemCode {
   if (error instanceof Refusal) return error.code
   if (error instanceof AuthError) return codes[error.code] ?? codeOf(error.status)
-  if (error instanceof DriverException)
-    return error instanceof ConstraintViolationException ? 'conflict' : 'unavailable'
+  if (error instanceof ConstraintViolationException) return 'conflict'
+  if (error instanceof DriverException) return isInvalidInput(error) ? 'bad_request' : 'unavailable'
   const status = error instanceof Error && 'status' in error ? error.status : undefined
   return typeof status === 'number' && status >= 400 && status < 600 ? codeOf(status) : 'internal_error'
+}
+
+/** Whether PostgreSQL rejects a value of the request, for example an id that is no UUID (class 22 of SQLSTATE). */
+function isInvalidInput({ code }: DriverException): boolean {
+  return /^22\w{3}$/.test(String(code))
 }
 
 // Messages of other packages are for programmers, not for clients.

@@ -11,6 +11,8 @@ import { schema } from '../schema.ts'
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
+  /** The path with the names of its parameters. */
+  readonly template: string
 }
 
 /** Every route of the router, read from the router itself, so that the tests include new routes. */
@@ -19,7 +21,7 @@ export const routes: readonly Route[] = await readRoutes()
 /** The paths that a middleware handles before the router, with the default configuration. */
 export const others: readonly Route[] = [
   ...['/healthz', '/readyz', '/style.css', '/home.css', '/app.js', '/passkeys.js', '/favicon.svg'],
-].map((path) => ({ method: 'GET', path }))
+].map((path) => ({ method: 'GET', path, template: path }))
 
 async function readRoutes(): Promise<Route[]> {
   const orm = await openDatabase('sqlite::memory:', schema)
@@ -35,6 +37,7 @@ async function readRoutes(): Promise<Route[]> {
   await orm.close()
   return stack.map(({ methods, path }) => ({
     method: methods.includes('POST') ? 'POST' : 'GET',
+    template: String(path),
     path: String(path).replace(':id', '00000000-0000-7000-8000-000000000000').replace(':code', 'not_found'),
   }))
 }
