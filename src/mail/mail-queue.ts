@@ -79,6 +79,14 @@ export class MailQueue {
     this.#now = now
   }
 
+  /** Whether at least this many mails wait. Reads no more rows than that, however many there are. */
+  async hasAtLeast(count: number): Promise<boolean> {
+    const found = await this.#orm.em
+      .fork()
+      .find(Mail, {}, { fields: ['id'], filters: false, orderBy: { id: 'asc' }, limit: 1, offset: count - 1 })
+    return found.length > 0
+  }
+
   /** Claims mails that are due. A claim lasts five minutes. */
   async claim(limit: number): Promise<Mail[]> {
     await this.#deleteFinished()

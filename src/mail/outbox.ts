@@ -1,12 +1,12 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Config } from '../config/config.ts'
 import { type Logger, loggable } from '../log/log.ts'
-import { TableLimit } from '../throttle/table-limit.ts'
 import { mailFolder } from './mail-folder.ts'
 import type { LinkKind } from './mail-kinds.ts'
-import { Mail, type NewMail, queueMail } from './mail-queue.ts'
+import { MailQueue, type NewMail, queueMail } from './mail-queue.ts'
 import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './mail-sender.ts'
 import { MailTemplates } from './mail-templates.ts'
+import { OutboxLimit } from './outbox-limit.ts'
 import { smtp } from './smtp.ts'
 
 // In milliseconds.
@@ -28,7 +28,7 @@ const maxMails = 100_000
 export class Outbox {
   readonly #options: OutboxOptions
   readonly #sender: MailSender
-  readonly #table: TableLimit
+  readonly #limit: OutboxLimit
   // Transactions that have added a mail.
   readonly #transactions = new WeakSet<object>()
   #isStopping = false
@@ -38,7 +38,7 @@ export class Outbox {
   constructor(orm: MikroORM, options: OutboxOptions) {
     this.#options = options
     this.#sender = new MailSender(orm, options)
-    this.#table = new TableLimit(() => orm.em.fork().count(Mail, {}, { filters: false }), maxMails)
+    this.#limit = new OutboxLimit(new MailQueue(orm), { maxMails, log: options.log })
     orm.em.getEventManager().registerSubscriber({
       afterTransactionCommit: async ({ transaction }) => {
         if (transaction && this.#transactions.has(transaction)) this.#woken.resolve()
@@ -61,7 +61,7 @@ export class Outbox {
 
   /** Whether too many mails wait, for example because the mail server is down. */
   isFull(): Promise<boolean> {
-    return this.#table.isFull()
+    return this.#limit.isFull()
   }
 
   /** Starts to send mails. `origin` is the origin of the site for links. */
