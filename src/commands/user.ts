@@ -2,7 +2,7 @@ import { runUserCommand } from './user/run-user-command.ts'
 
 // The program behind `npm run user`.
 
-const { code, text, problem } = await runUserCommand(process.argv.slice(2), process.env, process.stdin)
-if (code === 0) console.log(text)
-else console.error(problem)
+const print = (line: string) => console.log(line)
+const { code, problem } = await runUserCommand(process.argv.slice(2), process.env, process.stdin, print)
+if (code !== 0) console.error(problem)
 process.exitCode = code

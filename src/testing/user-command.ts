@@ -16,15 +16,17 @@ export async function startWithUserCommand(t: TestContext, environment = {}) {
   const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, BCRYPT_COST: '4' }
   const user = async (line: string, input = '', variables = {}): Promise<Outcome> => {
     const words = line.split(' ').filter(Boolean)
-    const { code, text, problem } = await runUserCommand(
+    const lines: string[] = []
+    const { code, problem } = await runUserCommand(
       words,
       { ...env, ...variables },
       Readable.from([Buffer.from(input)]),
+      (line) => lines.push(`${line}\n`),
     )
     // The command has set the bcrypt cost of this process.
     setBcryptCost(site.config.bcryptCost)
     return code === 0
-      ? { code, out: `${text}\n`, errors: '' }
+      ? { code, out: lines.join(''), errors: '' }
       : { code, out: '', errors: format('%s\n', problem) }
   }
   return { site, user, env, database: databaseName(databaseUrl), em: () => site.orm.em.fork() }

@@ -41,6 +41,10 @@ const types = {
   generate: 'boolean',
   invite: 'boolean',
   json: 'boolean',
+  disabled: 'boolean',
+  unverified: 'boolean',
+  'with-factors': 'boolean',
+  'without-factors': 'boolean',
   name: 'string',
 } as const
 

@@ -4,7 +4,7 @@ import type { Variables } from '../../config/environment.ts'
 import type { User } from '../../users/user.ts'
 import { CommandError } from '../command-error.ts'
 
-/** A command of `npm run user`. Returns the text to print, or throws `CommandError` if it cannot be carried out. */
+/** A command of `npm run user`. Returns the rest of the text to print, or throws `CommandError` if it cannot be carried out. */
 export type Command = (call: Call) => Promise<string>
 
 export interface Call {
@@ -20,6 +20,8 @@ export interface Call {
   readonly variables: Variables
   /** A terminal, or a stream whose first line is a new password. */
   readonly input: Readable
+  /** Prints a line at once. */
+  readonly print: (line: string) => void
 }
 
 export interface Options {
@@ -27,6 +29,10 @@ export interface Options {
   readonly generate?: boolean
   readonly invite?: boolean
   readonly json?: boolean
+  readonly disabled?: boolean
+  readonly unverified?: boolean
+  readonly 'with-factors'?: boolean
+  readonly 'without-factors'?: boolean
   readonly name?: string
 }
 

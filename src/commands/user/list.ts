@@ -1,38 +1,93 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { Passkey } from '../../features/passkeys/passkey.ts'
+import { emailKey } from '../../users/email.ts'
+import { isVerified } from '../../users/person.ts'
 import type { User } from '../../users/user.ts'
-import type { Call } from './command.ts'
+import { findAccount } from './account.ts'
+import type { Call, Options } from './command.ts'
 
-export async function list({ em, entity, noun, database, options }: Call): Promise<string> {
-  const accounts = await em.findAll(entity, { filters: false, orderBy: { emailKey: 'asc' } })
-  const passkeys = await countPasskeys(em)
-  const records = accounts.map((account) => record(account, passkeys.get(account.id) ?? 0))
-  if (options.json) return JSON.stringify(records, undefined, 2)
-  return records.length > 0 ? table(records) : `There are no ${noun}s in ${database} yet.`
+const pageSize = 1_000
+
+/** Prints accounts page by page, so that a large table fits into memory and no statement takes long. */
+export async function list({ em, entity, noun, database, options, print }: Call): Promise<string> {
+  let printed = 0
+  let width = 0
+  for (let after = '', isMore = true; isMore; ) {
+    const page = await em
+      .fork()
+      .find(
+        entity,
+        { emailKey: { $gt: after } },
+        { filters: false, orderBy: { emailKey: 'asc' }, limit: pageSize },
+      )
+    const records = (await recordsOf(em.fork(), page)).filter((each) => isListed(each, options))
+    width ||= widthOf(records)
+    for (const each of records) {
+      if (options.json) print(`${printed === 0 ? '[' : ','}${JSON.stringify(each)}`)
+      else print(printed === 0 ? `${header(width)}\n${line(each, width)}` : line(each, width))
+      printed += 1
+    }
+    after = emailKey(page.at(-1)?.email ?? '')
+    isMore = page.length === pageSize
+  }
+  if (options.json) return printed > 0 ? ']' : '[]'
+  return printed > 0 ? '' : `There are no such ${noun}s in ${database}.`
 }
 
-type AccountRecord = ReturnType<typeof record>
-
-function record({ id, name, email, createdAt, disabledAt, secondFactorAt }: User, passkeys: number) {
-  const totp = Boolean(secondFactorAt)
-  return { id, name, email, createdAt, disabledAt: disabledAt ?? null, totp, passkeys }
+/** Prints one account. */
+export async function show(call: Call): Promise<string> {
+  const records = await recordsOf(call.em, [await findAccount(call)])
+  if (call.options.json) return JSON.stringify(records[0], undefined, 2)
+  const width = widthOf(records)
+  return [header(width), ...records.map((each) => line(each, width))].join('\n')
 }
 
-async function countPasskeys(em: EntityManager): Promise<ReadonlyMap<string, number>> {
+type AccountRecord = Awaited<ReturnType<typeof recordsOf>>[number]
+
+async function recordsOf(em: EntityManager, accounts: readonly User[]) {
+  const ids = accounts.map(({ id }) => id)
   const counts = new Map<string, number>()
-  const found = await em.find(Passkey, {}, { fields: ['user'], filters: false })
-  for (const { user } of found) counts.set(user.id, (counts.get(user.id) ?? 0) + 1)
-  return counts
+  for (const { user } of await em.find(Passkey, { user: { $in: ids } }, { fields: ['user'], filters: false }))
+    counts.set(user.id, (counts.get(user.id) ?? 0) + 1)
+  return accounts.map((account) => {
+    const { id, name, email, createdAt, disabledAt, secondFactorAt } = account
+    return {
+      ...{ id, name, email, createdAt, disabledAt: disabledAt ?? null, verified: isVerified(account) },
+      ...{ totp: Boolean(secondFactorAt), passkeys: counts.get(id) ?? 0 },
+    }
+  })
 }
 
-function table(accounts: AccountRecord[]): string {
-  const width = accounts.reduce((most, { email }) => Math.max(most, email.length), 'E-MAIL'.length)
-  const line = (email: string, state: string, factors: string, created: string, name: string) =>
-    `${email.padEnd(width)}  ${state.padEnd(8)}  ${factors.padEnd(12)}  ${created.padEnd(10)}  ${name}`
-  const lines = accounts.map(({ email, name, createdAt, disabledAt, totp, passkeys }) => {
-    const state = disabledAt ? 'disabled' : 'active'
-    const factors = [totp && 'app', passkeys > 0 && 'passkey'].filter(Boolean).join(', ') || 'none'
-    return line(email, state, factors, createdAt.toISOString().slice(0, 10), name)
-  })
-  return [line('E-MAIL', 'STATE', 'FACTORS', 'CREATED', 'NAME'), ...lines].join('\n')
+/** Whether an account meets all conditions of the options. */
+function isListed(account: AccountRecord, options: Options): boolean {
+  const hasFactors = account.totp || account.passkeys > 0
+  if (options.disabled && !account.disabledAt) return false
+  if (options.unverified && account.verified) return false
+  if (options['with-factors'] && !hasFactors) return false
+  return !(options['without-factors'] && hasFactors)
+}
+
+function widthOf(records: readonly AccountRecord[]): number {
+  return records.reduce((most, { email }) => Math.max(most, email.length), 'E-MAIL'.length)
+}
+
+function header(width: number): string {
+  return columns(width, 'E-MAIL', 'STATE', 'FACTORS', 'CREATED', 'NAME')
+}
+
+function line({ email, name, createdAt, disabledAt, totp, passkeys }: AccountRecord, width: number): string {
+  const state = disabledAt ? 'disabled' : 'active'
+  const factors = [totp && 'app', passkeys > 0 && 'passkey'].filter(Boolean).join(', ') || 'none'
+  return columns(width, email, state, factors, createdAt.toISOString().slice(0, 10), name)
+}
+
+function columns(
+  width: number,
+  email: string,
+  state: string,
+  factors: string,
+  created: string,
+  name: string,
+) {
+  return `${email.padEnd(width)}  ${state.padEnd(8)}  ${factors.padEnd(12)}  ${created.padEnd(10)}  ${name}`
 }

@@ -8,26 +8,28 @@ import { Admin } from '../../users/admin.ts'
 import { setBcryptCost } from '../../users/password.ts'
 import { User } from '../../users/user.ts'
 import { commandProblem } from '../command-error.ts'
-import { UsageError } from './command.ts'
+import { type Call, UsageError } from './command.ts'
 import { parseCommandLine, type Request } from './command-line.ts'
 import { help } from './help.ts'
 
-/** The exit code of a command, with the text for standard output or the problem for standard error. */
+/** The exit code of a command, with the problem for standard error. */
 interface Result {
   readonly code: 0 | 1 | 2
-  readonly text?: string
   readonly problem?: unknown
 }
 
-/** Runs a command of `npm run user`. Does not throw. A new password is read from `input`. */
+/** Runs a command of `npm run user`. Does not throw. A new password is read from `input`. `print` gets the lines for standard output. */
 export async function runUserCommand(
   words: readonly string[],
   variables: Variables,
   input: Readable,
+  print: (line: string) => void,
 ): Promise<Result> {
   try {
     const request = parseCommandLine(words, variables)
-    return { code: 0, text: request ? await execute(request, variables, input) : help }
+    const text = request ? await execute(request, { variables, input, print }) : help
+    if (text !== '') print(text)
+    return { code: 0 }
   } catch (error) {
     return { code: error instanceof UsageError ? 2 : 1, problem: commandProblem(error) }
   }
@@ -35,8 +37,7 @@ export async function runUserCommand(
 
 async function execute(
   { run, email, options }: Request,
-  variables: Variables,
-  input: Readable,
+  { variables, input, print }: Pick<Call, 'variables' | 'input' | 'print'>,
 ): Promise<string> {
   const { databaseUrl, databasePool, bcryptCost, siteName } = readStorageConfig(variables)
   setBcryptCost(bcryptCost)
@@ -44,5 +45,16 @@ async function execute(
   const noun = options.admin ? 'admin' : 'user'
   const entity = options.admin ? Admin : User
   const database = databaseName(databaseUrl)
-  return await run({ em: orm.em.fork(), database, noun, entity, email, options, siteName, variables, input })
+  return await run({
+    em: orm.em.fork(),
+    database,
+    noun,
+    entity,
+    email,
+    options,
+    siteName,
+    variables,
+    input,
+    print,
+  })
 }
