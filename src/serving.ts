@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { developmentUrl } from './config/public-url.ts'
 import { expiredRows } from './database/expired-rows.ts'
-import { openDatabase } from './database/open-database.ts'
+import { type MigrationReport, openDatabase } from './database/open-database.ts'
 import { startPurging } from './database/purge.ts'
 import { AuditTrail } from './features/activity/audit-trail.ts'
 import { Devices } from './features/known-devices/devices.ts'
@@ -24,6 +25,8 @@ import { OneTimeToken } from './users/one-time-tokens.ts'
 import { shareCores } from './users/password.ts'
 import { UserToken } from './users/user-token.ts'
 
+const { version } = packageJson
+
 export interface RunningSite {
   readonly url: string
   /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`, accepted requests finish, and the database closes. */
@@ -32,7 +35,14 @@ export interface RunningSite {
 
 /** Opens the database and listens. */
 export async function serve(config: Config, log: Logger): Promise<RunningSite> {
-  const orm = await openDatabase(config.databaseUrl, { ...schema, connections: config.databasePool })
+  let migrated: MigrationReport = { migrations: [], refused: [] }
+  const orm = await openDatabase(config.databaseUrl, {
+    ...schema,
+    connections: config.databasePool,
+    onMigrated: (report) => {
+      migrated = report
+    },
+  })
   await encryptWithNewestKey(orm.em.fork(), config.secretsKeys && new SecretBox(config.secretsKeys))
   shareCores(config.workers)
   const site = { isDraining: false }
@@ -46,6 +56,11 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   await once(server, 'listening')
   // A connection that cannot be accepted must not end the process.
   server.on('error', (error) => log.error(loggable(error), 'connection not accepted'))
+
+  // Logged now, because a failed start prints only its reason.
+  log.info({ version, migrations: migrated.migrations }, 'database ready')
+  for (const statement of migrated.refused)
+    log.warn({ statement }, 'the database has no time limit: run this statement as an administrator')
 
   const url = urlOf(config.host, (server.address() as AddressInfo).port)
   const isDevelopment = config.profile === 'development'

@@ -6,7 +6,6 @@ import {
   type Transaction,
 } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
-import type { Logger } from '../log/log.ts'
 import { DatabaseError } from './database-error.ts'
 import { type Dialect, databaseOptions, type Schema } from './database-options.ts'
 import { isPostgresUrl } from './database-url.ts'
@@ -17,8 +16,15 @@ const attempts = 4
 interface Options extends Schema {
   /** The size of the PostgreSQL pool. */
   readonly connections?: number
-  /** Gets a line about the migrations that ran. */
-  readonly log?: Logger
+  /** Called after the migrations. */
+  readonly onMigrated?: (report: MigrationReport) => void
+}
+
+export interface MigrationReport {
+  /** The names of the migrations that ran. */
+  readonly migrations: readonly string[]
+  /** The statements that an administrator must run, because the role may not. */
+  readonly refused: readonly string[]
 }
 
 /**
@@ -64,19 +70,22 @@ async function migrate(orm: MikroORM, dialect: Dialect, options: Options): Promi
 }
 
 /** Runs the migrations in one transaction, which on SQLite locks the file. */
-async function migrateOnce(orm: MikroORM, dialect: Dialect, { migrations, log }: Options): Promise<void> {
+async function migrateOnce(
+  orm: MikroORM,
+  dialect: Dialect,
+  { migrations, onMigrated }: Options,
+): Promise<void> {
   // Takes no lock of the SQLite file if no migration is pending.
   if (!dialect.lockMigrations && !(await isPending(orm.em.fork(), migrations))) return
-  const [ran, refused] = await orm.em.fork().transactional(async (em) => {
+  const report = await orm.em.fork().transactional(async (em) => {
     await dialect.lockMigrations?.(em)
     const transaction: Transaction = em.getTransactionContext()
     const ran = await orm.migrator.up({ transaction })
     await isPending(em, migrations)
-    return [ran, await dialect.setTimeLimits?.(em)] as const
+    const refused = (await dialect.setTimeLimits?.(em)) ?? []
+    return { migrations: ran.map(({ name }) => name), refused }
   })
-  if (ran.length > 0) log?.info({ migrations: ran.map(({ name }) => name) }, 'migrated the database')
-  for (const statement of refused ?? [])
-    log?.warn({ statement }, 'the database has no time limit: run this statement as an administrator')
+  onMigrated?.(report)
 }
 
 /** Whether a migration has not run yet. Throws if the database has a migration that this program does not know. */

@@ -13,5 +13,10 @@ export async function connectTo(databaseUrl: string): Promise<AbstractSqlConnect
     debug: false,
   } as object)
   // MikroORM's PostgreSQL connection is an SQL connection.
-  return orm.em.getConnection() as AbstractSqlConnection
+  const connection = orm.em.getConnection() as AbstractSqlConnection
+  // The site has made time limits settings of the role.
+  await connection.execute(
+    'set lock_timeout = 0; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0',
+  )
+  return connection
 }

@@ -74,6 +74,8 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
   }
 
   #convertError(error: Error): Error {
+    // The time-outs of `pg` have no code, and the log contains no message of a database error.
+    if (!('code' in error) && /time-?out/i.test(error.message)) Object.assign(error, { code: 'time limit' })
     return this.platform.getExceptionConverter().convertException(error)
   }
 }

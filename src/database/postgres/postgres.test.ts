@@ -143,13 +143,27 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     )
   })
 
+  test('N1 N13 rejects a read-only server, and is not ready while the server is read-only', async (t) => {
+    const { url, open } = await emptyDatabase(t)
+    const orm = await open()
+    assert.equal(await orm.isConnected(), true)
+    const [{ name } = assert.fail()] = await execute(orm, 'select current_database() as name')
+    await execute(orm, `alter database ${name} set default_transaction_read_only = on`)
+    assert.match(
+      await refusal(url),
+      /^The database .* is read-only, for example because its server is a standby\. /,
+    )
+    await execute(orm, 'set default_transaction_read_only = on')
+    assert.equal(await orm.isConnected(), false)
+  })
+
   test('N1 gives up on a silent server', async (t) => {
     const { url } = await emptyDatabase(t)
     const proxy = await startProxy(t, url)
     proxy.dropData()
     assert.match(
       await refusal(proxy.url),
-      /^The server of the database .* cannot be reached: no response\. Start it, or correct DATABASE_URL\.$/,
+      /^The server of the database .* cannot be reached: time limit\. Start it, or correct DATABASE_URL\.$/,
     )
   })
 })
