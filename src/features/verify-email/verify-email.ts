@@ -1,9 +1,11 @@
 import type { Next } from 'koa'
-import { guard, Unauthorized } from '#auth'
+import { guard } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
 import type { CreateLink } from '../../mail/mail-sender.ts'
 import type { Outbox } from '../../mail/outbox.ts'
+import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
+import { challenges } from '../../site/challenges.ts'
 import { formAgain, textFields } from '../../site/form.ts'
 import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
@@ -46,7 +48,7 @@ export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
     const { token } = textFields(ctx, 'token')
     const grant = await findLink(ctx, token)
     if (ctx.auth.get(User)?.id !== grant.user.id) {
-      if (!wantsPage(ctx)) throw otherAccount()
+      if (!wantsPage(ctx)) throw otherAccount(ctx)
       // The session has ended or changed since the browser loaded the page with the button.
       ctx.status = 401
       return linkPage(ctx, token, grant)
@@ -120,8 +122,7 @@ async function verifyAddress(ctx: SiteContext, token: string): Promise<void> {
   audit(ctx, 'address verified', user)
 }
 
-function otherAccount(): Unauthorized {
-  const challenges = ['Basic realm="restricted", charset="UTF-8"']
+function otherAccount(ctx: SiteContext): Refusal {
   const message = 'This link belongs to another account. Sign in to that account first.'
-  return new Unauthorized(challenges, 'ERR_AUTH_REQUIRED', message)
+  return new Refusal('session_required', message, challenges(ctx))
 }
