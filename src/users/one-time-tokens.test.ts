@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { dump, sql } from '../testing/database.ts'
+import { lockDatabase } from '../testing/lock-database.ts'
 import { signUp } from '../testing/people.ts'
 import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { startSite } from '../testing/site.ts'
+import { isOnPostgres } from '../testing/test-database.ts'
 import { changeCredentials } from './change-credentials.ts'
 import {
   consumeOneTimeToken,
@@ -63,6 +65,17 @@ describe('one-time tokens', () => {
     const token = await issue()
     const grants = await Promise.all(Array.from({ length: 20 }, () => consume(token)))
     assert.equal(grants.filter(Boolean).length, 1)
+  })
+
+  test('return the account as it is after a concurrent change', async (t) => {
+    const { site, issue, consume } = await siteWithAda(t)
+    const token = await issue()
+    const other = await lockDatabase(t, site)
+    const using = consume(token)
+    // SQLite waits at the begin of the transaction.
+    if (isOnPostgres) await other.waitForStatement(/ from `users` .* for update/)
+    await other.release('update users set email_verified_at = ?', Date.now())
+    assert.ok((await using)?.user.emailVerifiedAt)
   })
 
   test('stay valid if the transaction fails', async (t) => {

@@ -227,6 +227,28 @@ describe('a recovery code', () => {
   })
 })
 
+describe('a recovery code of another account', () => {
+  test('T3 is rejected, and still works for its own account', async (t) => {
+    const { site, ada, app } = await twoSites(t)
+    const bob = await signUp(site, 'Bob')
+    await turnOnApp(site, bob)
+    const status = async ({ email: username }: typeof ada) =>
+      (await site.visitor().json('/login', { username, password, code: app.recoveryCodes[0] })).status
+    assert.deepEqual([await status(bob), await status(ada)], [401, 200])
+  })
+})
+
+describe('a code in the body of a request with Basic', () => {
+  test('T6 does not sign in', async (t) => {
+    const { site, ada, app } = await twoSites(t)
+    for (const path of ['/account/tokens', '/account/name']) {
+      const body = { name: 'Mallory', code: app.nextCode() }
+      const { status, record } = await site.visitor().json(path, body, basic(ada))
+      assert.deepEqual([status, record.code], [403, 'second_factor_required'], path)
+    }
+  })
+})
+
 describe('an account without a second factor', () => {
   test('T11 signs in without a query on the tables of second factors', async (t) => {
     const { site, person } = await siteWithAda(t)
