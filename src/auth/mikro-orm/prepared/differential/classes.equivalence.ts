@@ -1,5 +1,5 @@
 import { after, describe, it, type TestContext } from 'node:test'
-import { BaseEntity, defineEntity, EntityRepository, type OptionalProps, p } from '@mikro-orm/core'
+import { defineEntity, type OptionalProps, p } from '@mikro-orm/core'
 import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
@@ -14,16 +14,7 @@ function compareOf(t: TestContext, strategy: Strategy, User: Model, variation?: 
   return compareWithFindOne(t, strategy, peopleOf(User, tokensOf(User), variation))
 }
 
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
-  compareWithFindOne(t, strategy, people(variation))
-
 describe('P1 LookUp and em.findOne agree: classes', () => {
-  it('schema without a class', (t) => {
-    const Schema = defineEntity({ name: 'User', properties: columns })
-    const User = Schema.class as Model
-    const Token = tokensOf(User)
-    return compareWithFindOne(t, 'prepared', { ...peopleOf(User, Token), entities: [Schema, Token] })
-  })
   it('methods and getters', (t) => {
     const Schema = defineEntity({ name: 'User', properties: columns })
     class User extends Schema.class {
@@ -34,16 +25,6 @@ describe('P1 LookUp and em.findOne agree: classes', () => {
 
       greet(): string {
         return `I am ${this.name}.`
-      }
-    }
-    Schema.setClass(User)
-    return compareOf(t, 'prepared', User)
-  })
-  it('toJSON of the class', (t) => {
-    const Schema = defineEntity({ name: 'User', properties: columns })
-    class User extends Schema.class {
-      toJSON(): object {
-        return { called: this.name }
       }
     }
     Schema.setClass(User)
@@ -60,15 +41,6 @@ describe('P1 LookUp and em.findOne agree: classes', () => {
     Schema.setClass(User)
     return compareOf(t, 'prepared', User)
   })
-  it('initialised properties', (t) => {
-    const Schema = defineEntity({ name: 'User', properties: { ...columns, motto: p.string().nullable() } })
-    class User extends Schema.class {
-      override motto = 'none'
-      seen = new Set<string>()
-    }
-    Schema.setClass(User)
-    return compareOf(t, 'prepared', User)
-  })
   it('forced constructor, private field', (t) => {
     const Schema = defineEntity({ name: 'User', properties: columns, forceConstructor: true })
     class User extends Schema.class {
@@ -79,19 +51,6 @@ describe('P1 LookUp and em.findOne agree: classes', () => {
     }
     Schema.setClass(User)
     return compareOf(t, 'findOne', User)
-  })
-  it('forced constructor of the token', (t) =>
-    compare(t, 'findOne', { tokenOptions: { forceConstructor: true } }))
-  it('private field', (t) => {
-    const Schema = defineEntity({ name: 'User', properties: columns })
-    class User extends Schema.class {
-      #secret = 'secret'
-      get hasSecret(): boolean {
-        return #secret in this && this.#secret !== ''
-      }
-    }
-    Schema.setClass(User)
-    return compareOf(t, 'prepared', User)
   })
   it('accessor of the class for a column', (t) => {
     const Schema = defineEntity({ name: 'User', properties: { ...columns, mail: p.string() } })
@@ -108,51 +67,6 @@ describe('P1 LookUp and em.findOne agree: classes', () => {
     })
     Schema.setClass(User)
     return compareOf(t, 'findOne', User, { userRow: { mail: 'ADA@example.com' } })
-  })
-  it('accessor of the class for a property that is not persisted', (t) => {
-    const Schema = defineEntity({
-      name: 'User',
-      properties: { ...columns, mail: p.string().persist(false).nullable() },
-    })
-    class User extends Schema.class {}
-    Object.defineProperty(User.prototype, 'mail', {
-      get(this: { name: string }) {
-        return `${this.name}@example.com`
-      },
-      configurable: true,
-    })
-    Schema.setClass(User)
-    return compareOf(t, 'findOne', User)
-  })
-  it('getter for a property that is not persisted', (t) => {
-    const Schema = defineEntity({
-      name: 'User',
-      properties: { ...columns, shout: p.string().getter().persist(false) },
-    })
-    class User extends Schema.class {}
-    Object.defineProperty(User.prototype, 'shout', {
-      get(this: { name: string }) {
-        return this.name.toUpperCase()
-      },
-      configurable: true,
-    })
-    Schema.setClass(User)
-    return compareOf(t, 'findOne', User)
-  })
-  it('getter for a persisted column', (t) => {
-    const Schema = defineEntity({
-      name: 'User',
-      properties: { ...columns, shout: p.string().getter() },
-    })
-    class User extends Schema.class {}
-    Object.defineProperty(User.prototype, 'shout', {
-      get(this: { name: string }) {
-        return this.name.toUpperCase()
-      },
-      configurable: true,
-    })
-    Schema.setClass(User)
-    return compareOf(t, 'findOne', User, { userRow: { shout: 'ADA' } })
   })
   it('accessor of the class for the primary key', (t) => {
     const Schema = defineEntity({ name: 'User', properties: columns })
@@ -180,24 +94,6 @@ describe('P1 LookUp and em.findOne agree: classes', () => {
       declare name: string
     }
     return compareOf(t, 'prepared', defineEntityOf(User, columns))
-  })
-  it('base entity', (t) => {
-    class User extends BaseEntity {
-      declare id: number
-      declare name: string
-    }
-    return compareOf(t, 'prepared', defineEntityOf(User, columns))
-  })
-  it('abstract base schema', (t) => {
-    const Base = defineEntity({
-      name: 'Base',
-      abstract: true,
-      properties: { id: p.integer().primary(), createdAt: p.datetime().defaultRaw('current_timestamp') },
-    })
-    const Schema = defineEntity({ name: 'User', extends: Base, properties: { name: p.string() } })
-    class User extends Schema.class {}
-    Schema.setClass(User)
-    return compareOf(t, 'prepared', User)
   })
   it('abstract base schema with an accessor for a column', (t) => {
     const Base = defineEntity({
@@ -237,8 +133,6 @@ describe('P1 LookUp and em.findOne agree: classes', () => {
     Schema.setClass(User as never)
     return compareOf(t, 'prepared', User as unknown as Model)
   })
-  it('repository', (t) =>
-    compare(t, 'prepared', { userOptions: { repository: () => class extends EntityRepository<object> {} } }))
 })
 
 /** Defines an entity from a class that does not extend the class of a schema. */

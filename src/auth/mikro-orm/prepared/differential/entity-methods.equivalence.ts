@@ -4,17 +4,12 @@ import {
   defineEntity,
   type EntityManager,
   LoadableBaseEntity,
-  LockMode,
   type MikroORM,
   p,
   type Ref,
-  RequestContext,
   type ScalarReference,
-  serialize,
   wrap,
 } from '@mikro-orm/core'
-import { preparedRequestTo } from '../../../testing/request-to.ts'
-import { databasesOf } from '../../databases.ts'
 import { LookUp } from '../../look-up.ts'
 import type { Application, Request } from './application.ts'
 import { findOneRequest, lookUpRequest } from './compare-with-find-one.ts'
@@ -89,7 +84,6 @@ async function compare(
 describe('P1 LookUp and em.findOne agree: entities before the entity manager is requested', () => {
   it('load of a lazy scalar reference', (t) => compare(t, ({ user }) => user.notes.load()))
   it('populate of a lazy column', (t) => compare(t, ({ user }) => wrap(user).populate(['bio'])))
-  it('init', (t) => compare(t, ({ user }) => wrap(user).init()))
   it('load of a reference', (t) =>
     compare(
       t,
@@ -99,19 +93,12 @@ describe('P1 LookUp and em.findOne agree: entities before the entity manager is 
       },
       { relate: (User) => p.manyToOne(User).ref() },
     ))
-  it('assign of a relation', (t) => compare(t, (token) => void wrap(token).assign({ user: 1 })))
   it('assign of properties of the user', (t) =>
     compare(t, (token) => void wrap(token).assign({ user: { id: 1, name: 'Grace' } })))
   it('flush of another entity manager', (t) =>
     compare(t, async ({ user }, { orm }) => {
       user.name = 'Grace'
       await orm.em.fork().persist(user).flush()
-    }))
-  it('merge into another entity manager', (t) =>
-    compare(t, async ({ user }, { orm }) => {
-      const em = orm.em.fork()
-      em.merge(user).name = 'Grace'
-      await em.flush()
     }))
 
   it('refresh, populate, assign and upsert of another entity manager', (t) =>
@@ -123,13 +110,6 @@ describe('P1 LookUp and em.findOne agree: entities before the entity manager is 
       await em.flush()
       return (await em.upsert(token.user)) === token.user
     }))
-  it('persist in a RequestContext', (t) =>
-    compare(t, (token, { orm }) =>
-      RequestContext.create(orm.em, async () => {
-        token.label = 'phone'
-        await orm.em.persist(token).flush()
-      }),
-    ))
   it('load of an entity that extends LoadableBaseEntity', (t) => {
     class Person extends LoadableBaseEntity {
       declare id: number
@@ -160,30 +140,9 @@ describe('P1 LookUp and em.findOne agree: entities before the entity manager is 
     request.manager()
     assert.deepEqual(serialisationsOf(found), expected)
   })
-
-  it('serialisation without an entity manager', async (t) => {
-    const { entities, fill, lookUpOptions } = people()
-    const orm = await openDatabase(t, { entities: [...entities] })
-    await fill(orm.em.fork(), orm, entities)
-    const ctx = preparedRequestTo(orm)
-    const found = (await new LookUp(lookUpOptions).find(ctx, 'value')) ?? assert.fail()
-    assert.match(JSON.stringify([found, serialize(found), wrap(found).toPOJO()]), /Ada/)
-    assert.equal(databasesOf(ctx).hasManager(), false)
-  })
 })
 
 describe('P1 LookUp and em.findOne agree: entities with lazy columns', () => {
-  it('em.populate', (t) =>
-    compare(t, async (token, { em }) => {
-      await em().populate(token, ['bio', 'notes', 'user.bio', 'user.notes'] as never)
-      await em().flush()
-    }))
-  it('flush without a change', (t) => compare(t, (_, { em }) => em().flush()))
-  it('flush of another column', (t) =>
-    compare(t, async (token, { em }) => {
-      Object.assign(token, { label: 'phone' }).user.name = 'Grace'
-      await em().flush()
-    }))
   it('flush of a column that is not loaded', (t) =>
     compare(t, async (token, { em }) => {
       token.bio = 'New'
@@ -204,12 +163,6 @@ describe('P1 LookUp and em.findOne agree: entities with lazy columns', () => {
       await em().flush()
       return [users[0] === token.user, others[0] === (token as object)]
     }))
-  it('query for some columns', (t) =>
-    compare(t, async (_, { em, Token }) => {
-      await em().find(Token, {}, { fields: ['bio'] as never })
-      await em().find(Token, {}, { exclude: ['label'] as never })
-      await em().flush()
-    }))
   it('em.refresh', (t) =>
     compare(t, async (token, { em }) => {
       token.label = 'phone'
@@ -225,13 +178,6 @@ describe('P1 LookUp and em.findOne agree: entities with lazy columns', () => {
       bornAt.setTime(0)
       await em().flush()
     }))
-  it('fork with the loaded entities', (t) =>
-    compare(t, async (_, { em }) => {
-      const fork = em().fork({ clear: false })
-      await fork.flush()
-      const entities = [...fork.getUnitOfWork().getIdentityMap().values()]
-      return entities.map((entity) => JSON.stringify(entity)).sort()
-    }))
   it('merge, map and upsert', (t) =>
     compare(t, async ({ user }, { em, User }) => {
       const merged = em().merge(User, { id: 1, name: 'Grace' } as never)
@@ -239,31 +185,6 @@ describe('P1 LookUp and em.findOne agree: entities with lazy columns', () => {
       const upserted = await em().upsert(User, { ...row, id: 1, name: 'Ada' } as never)
       await em().flush()
       return [merged, mapped, upserted].map((each) => each === (user as object))
-    }))
-  it('change sets', (t) =>
-    compare(t, (token, { em }) => {
-      token.label = 'phone'
-      const unitOfWork = em().getUnitOfWork()
-      unitOfWork.computeChangeSets()
-      return unitOfWork.getChangeSets().map(({ payload, originalEntity }) => ({ payload, originalEntity }))
-    }))
-  it('lock and transaction', (t) =>
-    compare(t, (token, { em }) =>
-      em().transactional(async (inner) => {
-        await inner.lock(token, LockMode.PESSIMISTIC_WRITE)
-        token.label = 'phone'
-      }),
-    ))
-  it('transaction that is rolled back', (t) =>
-    compare(t, async (token, { em }) => {
-      const change = async (inner: EntityManager) => {
-        token.label = 'phone'
-        await inner.flush()
-        throw new Error('Rolled back.')
-      }
-      await em().transactional(change).catch(String)
-      token.user.name = 'Grace'
-      await em().flush()
     }))
   it('order of the properties', (t) =>
     compare(t, (token, { em }) => {
@@ -295,19 +216,6 @@ describe('P1 LookUp and em.findOne agree: entities with lazy columns', () => {
       const other = orm.em.fork().create(Token, values as never)
       await em().persist(other).flush()
       return em().count(Token, { user } as never)
-    }))
-  it('hooks of a flush', (t) =>
-    compare(t, async (token, { em }) => {
-      const seen: unknown[] = []
-      em()
-        .getEventManager()
-        .registerSubscriber({
-          beforeUpdate: ({ changeSet }) => void seen.push(changeSet?.payload, changeSet?.originalEntity),
-          onFlush: ({ uow }) => void seen.push(uow.getChangeSets().length),
-        })
-      token.label = 'phone'
-      await em().flush()
-      return [...seen]
     }))
   it('persist and removal after clear', (t) =>
     compare(t, async (token, { em }) => {

@@ -17,14 +17,10 @@ describe('P1 LookUp and em.findOne agree: hooks', () => {
     onLoad = mark
   }
   it('onLoad of the token', (t) => compare(t, 'findOne', { tokenOptions: { hooks: { onLoad: [mark] } } }))
-  it('onInit of the token', (t) => compare(t, 'findOne', { tokenOptions: { hooks: { onInit: [mark] } } }))
-  it('onLoad of the user', (t) => compare(t, 'findOne', { userOptions: { hooks: { onLoad: [mark] } } }))
   it('onInit of the user', (t) => compare(t, 'findOne', { userOptions: { hooks: { onInit: [mark] } } }))
   it('beforeUpdate', (t) => compare(t, 'prepared', { tokenOptions: { hooks: { beforeUpdate: [mark] } } }))
   it('subscriber of the configuration', (t) =>
     compare(t, 'findOne', { options: { subscribers: [new Marking()] } }))
-  it('subscriber to the token after the first look-up', (t) =>
-    compare(t, 'findOne', { later: (orm) => subscribe(orm, 'Token') }))
   it('subscriber to the user after the first look-up', (t) =>
     compare(t, 'findOne', { later: (orm) => subscribe(orm, 'User') }))
 })

@@ -33,35 +33,6 @@ describe('P1 LookUp and em.findOne agree: inheritance', () => {
     const app = peopleOf(Person, Token, { fill: (em) => fill(em, Admin, Token, { level: 3 }) })
     return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
   })
-  it('single table: relation to a concrete root, row of a subclass', (t) => {
-    const { schemas, Person, Admin } = singleTable()
-    const Token = tokensOf(Person)
-    // MikroORM joins only rows of the root itself.
-    const app = peopleOf(Person, Token, { finds: 'nothing', fill: (em) => fill(em, Admin, Token) })
-    return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
-  })
-  it('single table: look-up by primary key', (t) => {
-    const { schemas, Person, Admin } = singleTable()
-    return compareWithFindOne(t, 'findOne', {
-      entities: schemas,
-      lookUpOptions: { model: Person, property: 'id' },
-      ...{ value: 1, byKey: '1' },
-      fill: (em) => insert(em, Admin, { id: 1, name: 'Ada', kind: 'admin', level: 3 }),
-      change: (user) => Object.assign(user, { name: 'Grace' }),
-    })
-  })
-  it('single table: relation to the subclass', (t) => {
-    const { schemas, Admin } = singleTable()
-    const Token = tokensOf(Admin)
-    const app = peopleOf(Admin, Token, { fill: (em) => fill(em, Admin, Token, { level: 3 }) })
-    return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
-  })
-  it('single table: relation to a subclass, row of the root', (t) => {
-    const { schemas, Person, Admin } = singleTable()
-    const Token = tokensOf(Admin)
-    const app = peopleOf(Admin, Token, { finds: 'nothing', fill: (em) => fill(em, Person, Token) })
-    return compareWithFindOne(t, 'findOne', { ...app, entities: [...schemas, Token] })
-  })
   it('table per type', (t) => {
     const Person = defineEntity({ name: 'Person', inheritance: 'tpt', properties: columns })
     class PersonClass extends Person.class {}

@@ -51,38 +51,21 @@ function compareByToken(
 
 describe('P1 KeyLookUp and em.findOne agree: primary keys', () => {
   it('integer', (t) => compareByKey(t, 'prepared', p.integer().primary(), 1))
-  it('integer that is negative', (t) => compareByKey(t, 'prepared', p.integer().primary(), -7))
-  it('smallint', (t) => compareByKey(t, 'prepared', p.smallint().primary(), 1))
   it('bigint', (t) => compareByKey(t, 'prepared', p.bigint().primary(), 2n ** 53n + 1n))
-  it('bigint as a number', (t) => compareByKey(t, 'findOne', p.bigint('number').primary(), 2 ** 40))
-  it('bigint as a string', (t) =>
-    compareByKey(t, 'prepared', p.bigint('string').primary(), '9007199254740993'))
   it('uuid', (t) => compareByKey(t, 'prepared', p.uuid().primary(), uuid))
-  it('uuid in capitals', (t) => compareByKey(t, 'prepared', p.uuid().primary(), uuid.toUpperCase()))
   it('string', (t) => compareByKey(t, 'prepared', p.string().primary(), "a'b"))
-  it('string of digits', (t) => compareByKey(t, 'prepared', p.string().primary(), '007'))
   it('string in lower case', (t) => compareByKey(t, 'findOne', p.string().lowercase().primary(), 'ada'))
-  it('text', (t) => compareByKey(t, 'prepared', p.text().primary(), 'ada'))
-  it('character', (t) => compareByKey(t, 'prepared', p.character().length(3).primary(), 'ada'))
   it('decimal', (t) => compareByKey(t, 'findOne', p.decimal().precision(9).scale(2).primary(), '1.50'))
-  it('enum', (t) => compareByKey(t, 'prepared', p.enum(['ada', 'root']).primary(), 'ada'))
   it('custom type', (t) => compareByKey(t, 'findOne', p.type(Reversed).primary(), 'ada'))
 })
 
 describe('P1 LookUp and em.findOne agree: primary keys', () => {
   it('bigint', (t) => compareByToken(t, 'prepared', () => p.bigint().primary(), 2n ** 53n + 1n))
-  it('bigint as a number', (t) => compareByToken(t, 'prepared', () => p.bigint('number').primary(), 2 ** 40))
-  it('bigint as a string', (t) =>
-    compareByToken(t, 'prepared', () => p.bigint('string').primary(), '9007199254740993'))
   it('uuid', (t) => compareByToken(t, 'prepared', () => p.uuid().primary(), uuid))
-  it('uuid in capitals', (t) => compareByToken(t, 'prepared', () => p.uuid().primary(), uuid.toUpperCase()))
   it('string', (t) => compareByToken(t, 'prepared', () => p.string().primary(), "a'b"))
   it('custom type', (t) => compareByToken(t, 'findOne', () => p.type(Reversed).primary(), 'ada'))
   it('datetime', (t) => compareByToken(t, 'prepared', () => p.datetime().primary(), new Date(0)))
   it('blob', (t) => compareByToken(t, 'findOne', () => p.blob().primary(), Buffer.from([1, 2])))
-  it('no autoincrement', (t) =>
-    compareByToken(t, 'prepared', () => p.integer().primary().autoincrement(false), 5))
-  it('field name', (t) => compareByToken(t, 'prepared', () => p.integer().primary().fieldName('no'), 5))
   it('serializer', (t) =>
     compareByToken(
       t,
@@ -94,9 +77,6 @@ describe('P1 LookUp and em.findOne agree: primary keys', () => {
           .serializer((id) => `#${id}`),
       5,
     ))
-  it('serialized name', (t) =>
-    compareByToken(t, 'prepared', () => p.integer().primary().serializedName('no'), 5))
-  it('hidden', (t) => compareByToken(t, 'prepared', () => p.integer().primary().hidden(), 5))
   it('composite key of the user', (t) => {
     const User = model('User', { id: p.integer().primary(), org: p.integer().primary(), name: p.string() })
     const Token = model('Token', {
@@ -108,22 +88,6 @@ describe('P1 LookUp and em.findOne agree: primary keys', () => {
       await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: [1, 3] })
     }
     return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { fill }))
-  })
-  it('composite key of the token', (t) => {
-    const User = model('User', { id: p.integer().primary(), name: p.string() })
-    const Token = model('Token', {
-      ...{ id: p.integer().primary(), device: p.integer().primary(), value: p.string(), label: p.string() },
-      user: () => p.manyToOne(User),
-    })
-    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { tokenRow: { device: 4 } }))
-  })
-  it('composite key of a relation and a number', (t) => {
-    const User = model('User', { id: p.integer().primary(), name: p.string() })
-    const Token = model('Token', {
-      ...{ no: p.integer().primary(), value: p.string(), label: p.string() },
-      user: () => p.manyToOne(User).primary(),
-    })
-    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { tokenRow: { id: undefined, no: 4 } }))
   })
   it('user whose key is a relation', (t) => {
     const Person = model('Person', { id: p.integer().primary() })
@@ -150,7 +114,6 @@ describe('P1 LookUp and em.findOne agree: primary keys', () => {
     })
     return compareWithFindOne(t, 'findOne', peopleOf(User, Token))
   })
-  it('lazy', (t) => compareByToken(t, 'findOne', () => p.integer().primary().lazy(), 5))
   it('key that is an object', (t) =>
     compareByToken(t, 'findOne', () => p.type(MoneyType).primary(), new Money(5)))
 })
@@ -172,44 +135,26 @@ function compareByValue(
 }
 
 describe('P1 LookUp and em.findOne agree: values', () => {
-  it('text', (t) => compareByValue(t, 'prepared', p.text(), 'value'))
   it('string with quotes and question marks', (t) =>
     compareByValue(t, 'prepared', p.string(), `'"\\??$1 \u{1F642}`))
   it('string like an array or NULL of PostgreSQL', async (t) => {
     await compareByValue(t, 'prepared', p.string(), '{"a",NULL}')
     await compareByValue(t, 'prepared', p.string(), 'NULL')
   })
-  it('date', (t) => compareByValue(t, 'findOne', p.date(), '1815-12-10'))
   it('time', (t) => compareByValue(t, 'prepared', p.time(), '08:00:00'))
-  it('interval', (t) => compareByValue(t, 'findOne', p.interval(), '1 day'))
-  it('json', (t) => compareByValue(t, 'findOne', p.json(), 'value'))
   it('native enum', onlyPostgres, (t) =>
     compareByValue(t, 'prepared', p.enum(['value', 'other']).nativeEnumName('kind'), 'value'),
   )
-  it('number out of range of a smallint', (t) =>
-    compareByValue(t, isOnPostgres ? 'findOne' : 'prepared', p.smallint(), 70_000, {
-      finds: 'nothing',
-      tokenRow: { value: 5 },
-    }))
-  it('string that is empty', (t) => compareByValue(t, 'prepared', p.string(), ''))
-  it('string with a field name', (t) => compareByValue(t, 'prepared', p.string().fieldName('a b'), 'value'))
-  it('lazy string', (t) => compareByValue(t, 'prepared', p.string().lazy(), 'value'))
   it('lazy scalar reference', (t) => compareByValue(t, 'prepared', p.string().lazy().ref(), 'value'))
-  it('hidden string', (t) => compareByValue(t, 'prepared', p.string().hidden(), 'value'))
-  it('nullable string', (t) => compareByValue(t, 'prepared', p.string().nullable(), 'value'))
   it('integer', (t) => compareByValue(t, 'prepared', p.integer(), 5))
-  it('double', (t) => compareByValue(t, 'findOne', p.double(), 0.5))
-  it('enum', (t) => compareByValue(t, 'prepared', p.enum(['value', 'other']), 'value'))
   it('uuid', (t) => compareByValue(t, 'prepared', p.uuid(), uuid))
   it('custom type', (t) => compareByValue(t, 'findOne', p.type(Reversed), 'value'))
-  it('trimmed string', (t) => compareByValue(t, 'findOne', p.string().trim(), 'value'))
   it('relation', (t) =>
     compareByValue(t, 'findOne', p.string(), 'value', { value: 1, lookUpOptions: { property: 'user' } }))
   it('value that is not persisted', (t) =>
     compareByValue(t, 'findOne', p.string().persist(false), 'value', {
       ...{ finds: 'an error', tokenRow: { value: undefined } },
     }))
-  it('scalar reference', (t) => compareByValue(t, 'prepared', p.string().ref(), 'value'))
   it('string, by a number', (t) =>
     compareByValue(t, 'findOne', p.string(), 5, {
       finds: isOnPostgres ? 'an error' : 'an entity',
@@ -217,15 +162,12 @@ describe('P1 LookUp and em.findOne agree: values', () => {
     }))
   it('integer, by a string', (t) =>
     compareByValue(t, 'findOne', p.integer(), '5', { tokenRow: { value: 5 } }))
-  it('decimal, by a string', (t) => compareByValue(t, 'findOne', p.decimal().precision(9).scale(2), '1.50'))
-  it('character', (t) => compareByValue(t, 'prepared', p.character().length(5), 'value'))
   it('character, by a text that begins with the stored one', onlyPostgres, (t) =>
     compareByValue(t, 'prepared', p.character().length(5), 'value', {
       finds: 'nothing',
       tokenRow: { value: 'v' },
     }),
   )
-  it('bits', onlyPostgres, (t) => compareByValue(t, 'findOne', p.string().columnType('bit(3)'), '101'))
   it('fraction for an integer column', (t) =>
     compareByValue(t, 'findOne', p.integer(), 5.5, {
       finds: 'nothing',
@@ -236,8 +178,6 @@ describe('P1 LookUp and em.findOne agree: values', () => {
       finds: 'nothing',
       tokenRow: { value: 5 },
     }))
-  it('integer out of range of every integer type', (t) =>
-    compareByValue(t, 'findOne', p.integer(), 1e21, { finds: 'nothing', tokenRow: { value: 5 } }))
   it('negative zero', (t) => compareByValue(t, 'prepared', p.integer(), -0, { tokenRow: { value: 0 } }))
   it('lone surrogate', (t) =>
     compareByValue(t, 'prepared', p.string(), '\ud800', { tokenRow: { value: '\ufffd' } }))

@@ -22,31 +22,11 @@ class ShortAliases extends UnderscoreNamingStrategy {
 describe('P1 LookUp and em.findOne agree: names', () => {
   it('property named like the alias of a joined column', (t) =>
     compare(t, 'findOne', { token: { u1__id: p.integer().fieldName('other') }, tokenRow: { u1__id: 5 } }))
-  it('string property named like the alias of a joined column', (t) =>
-    compare(t, 'findOne', {
-      token: { u1__name: p.string().fieldName('other') },
-      tokenRow: { u1__name: 'x' },
-    }))
   it('column named like the alias of a joined property that is not persisted', (t) =>
     compare(t, 'findOne', {
       user: { absent: p.string().persist(false).nullable() },
       token: { special: p.string().fieldName('u1__absent') },
       tokenRow: { special: 'one' },
-    }))
-  it('property named like the alias of a joined property that is not persisted', (t) =>
-    compare(t, 'findOne', {
-      user: { absent: p.string().persist(false).nullable() },
-      token: { u1__absent: p.string().fieldName('other') },
-      tokenRow: { u1__absent: 'one' },
-    }))
-  it('non-persisted property named like the alias of a joined column', (t) =>
-    compare(t, 'findOne', { token: { u1__name: p.string().persist(false).nullable() } }))
-  it('two columns with swapped property names', (t) =>
-    compare(t, 'prepared', {
-      user: { one: p.string().fieldName('two'), two: p.string().fieldName('one') },
-      token: { one: p.string().fieldName('two'), two: p.string().fieldName('one') },
-      userRow: { one: '1', two: '2' },
-      tokenRow: { one: '3', two: '4' },
     }))
   it('non-persisted property for the column of the relation', (t) =>
     compare(t, 'prepared', { token: { userId: p.integer().fieldName('user_id').persist(false) } }))
@@ -57,8 +37,6 @@ describe('P1 LookUp and em.findOne agree: names', () => {
       userRow: { special: 'one' },
       tokenRow: { special: 'two' },
     }))
-  it("long name of the user's key column", (t) =>
-    compare(t, 'prepared', { user: { id: p.integer().primary().fieldName(long) } }))
   // On PostgreSQL, the prepared statement reads its keys from a column `v`, too.
   it('short table aliases, and a column `v`', (t) =>
     compare(t, 'prepared', {

@@ -91,14 +91,17 @@ export function tokensOf(User: Model): Model {
   })
 }
 
-/** Users and tokens with an additional column. `change` sets it to the other value. */
-export function withColumn(property: () => unknown, value: unknown, other: unknown): Application {
-  const row = { special: value }
+/** Users and tokens with additional columns: the property, the stored value, and the value that `change` sets. */
+export function withColumns(
+  columns: Readonly<Record<string, readonly [property: unknown, value: unknown, other: unknown] | unknown[]>>,
+): Application {
+  const names = Object.keys(columns)
+  const part = (i: number) => Object.fromEntries(names.map((name) => [name, columns[name]?.[i]]))
   return people({
-    ...{ user: { special: property() }, token: { special: property() }, userRow: row, tokenRow: row },
+    ...{ user: part(0), token: part(0), userRow: part(1), tokenRow: part(1) },
     change: (token) => {
-      Reflect.set(token, 'special', other)
-      if (token.user) Reflect.set(token.user, 'special', other)
+      Object.assign(token, part(2))
+      if (token.user) Object.assign(token.user, part(2))
     },
   })
 }

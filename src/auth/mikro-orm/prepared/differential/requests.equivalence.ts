@@ -21,7 +21,6 @@ const compareOption = (t: TestContext, option: string, value: unknown) =>
   compare(t, 'findOne', { later: ({ config }) => config.set(option as never, value as never) })
 
 describe('P1 LookUp and em.findOne agree: changes after the first look-up', () => {
-  it('no change', (t) => compare(t, 'prepared', { later: () => {} }))
   it('schema of the entity manager', onlyPostgres, (t) =>
     compare(t, 'findOne', { later: ({ em }) => Object.assign(em, { schema: 'public' }) }),
   )
@@ -36,9 +35,6 @@ describe('P1 LookUp and em.findOne agree: changes after the first look-up', () =
       later: ({ em }) => Object.assign(em, { signal: new AbortController().signal }),
     }))
   it('option loadStrategy', (t) => compareOption(t, 'loadStrategy', 'select-in'))
-  it('option preferReadReplicas', (t) => compareOption(t, 'preferReadReplicas', false))
-  it('option autoJoinRefsForFilters', (t) => compareOption(t, 'autoJoinRefsForFilters', false))
-  it('option populateWhere', (t) => compareOption(t, 'populateWhere', 'infer'))
   it('option forceUndefined', (t) => compareOption(t, 'forceUndefined', true))
   it('strictness of a filter', (t) =>
     compare(t, 'findOne', {
@@ -82,20 +78,7 @@ async function open(t: TestContext, variation?: Variation) {
   return { orm, find, lookUpOptions, calls: () => mock.callCount() }
 }
 
-/** Renames Ada outside of a transaction. */
-const rename = ({ em }: MikroORM, name: string) =>
-  em.getConnection().execute(`update "user" set name = '${name}'`) as Promise<unknown>
-
 describe('LookUp in a request', () => {
-  it('uses em.findOne after a handler has requested the entity manager', async (t) => {
-    const { orm, find, calls } = await open(t)
-    const ctx = preparedRequestTo(orm)
-    const em = entityManager(ctx)
-    const found = await find(ctx)
-    assert.equal(calls(), 1)
-    assert.ok(found && em.getUnitOfWork().getIdentityMap().values().includes(found))
-  })
-
   it('uses em.findOne if a handler requests the entity manager during the look-up', async (t) => {
     const { orm, find, calls } = await open(t)
     const ctx = preparedRequestTo(orm)
@@ -167,34 +150,5 @@ describe('LookUp in a request', () => {
     const found = await orm.em.fork().transactional(() => find())
     assert.equal(found?.user.name, 'Ada')
     assert.equal(calls(), 1)
-  })
-
-  it('returns a changed row, and still uses the prepared statement', async (t) => {
-    const { orm, find, calls } = await open(t)
-    await rename(orm, 'Grace')
-    assert.equal((await find())?.user.name, 'Grace')
-    assert.equal(calls(), 0)
-  })
-
-  it('finds no deleted row', async (t) => {
-    const { orm, find } = await open(t)
-    await orm.em.getConnection().execute('delete from token')
-    assert.equal(await find(), undefined)
-  })
-
-  it('throws the error of em.findOne if the table is missing', async (t) => {
-    const { orm, find } = await open(t)
-    await orm.em.getConnection().execute('drop table token')
-    await assert.rejects(find(), { name: 'TableNotFoundException' })
-  })
-
-  it('returns undefined for a string with a NUL', async (t) => {
-    const { entities, lookUpOptions } = people()
-    const orm = await openDatabase(t, { entities: [...entities] })
-    const tokens = new LookUp(lookUpOptions)
-    const ctx = preparedRequestTo(orm)
-    assert.equal(await tokens.find(ctx, 'val\0ue'), undefined)
-    entityManager(ctx)
-    assert.equal(await tokens.find(ctx, 'val\0ue'), undefined)
   })
 })

@@ -24,21 +24,6 @@ describe('P1 LookUp and em.findOne agree: options of tables', () => {
       userOptions: { tableName: 'Us"er `s' },
       tokenOptions: { tableName: "select 's" },
     }))
-  it('comment', (t) => compareWith(t, 'prepared', { comment: 'People' }))
-  it('default order', (t) => compareWith(t, 'prepared', { orderBy: { id: 'desc' } }))
-  it('check constraints', (t) =>
-    compareWith(t, 'prepared', { checks: [{ expression: 'id > 0', name: 'positive' }] }))
-  it('unique pair of columns', (t) =>
-    compare(t, 'prepared', { tokenOptions: { uniques: [{ properties: ['label', 'user'] }] } }))
-  it('unique expression', (t) =>
-    compare(t, 'prepared', {
-      tokenOptions: {
-        uniques: [{ name: 'lower', expression: 'create unique index lower_value on token (lower(value))' }],
-      },
-    }))
-  it('indexes', (t) => compareWith(t, 'prepared', { indexes: [{ properties: ['id'] }] }))
-  it('read-only', (t) => compareWith(t, 'prepared', { readonly: true }))
-  it('table with triggers', (t) => compareWith(t, 'prepared', { hasTriggers: true }))
   it('JSON of references as objects', (t) => compareWith(t, 'prepared', { forceObject: true }))
   it('row-level security', onlyPostgres, (t) =>
     compare(t, 'prepared', {
@@ -81,23 +66,6 @@ describe('P1 LookUp and em.findOne agree: views', () => {
     })
     return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Row], fill: fill(User, Row) }))
   })
-  it('virtual entity', (t) => {
-    const User = model('User', { id: p.integer().primary(), name: p.string() })
-    const Row = rows(User, 'Row')
-    const Token = model(
-      'Token',
-      { value: p.string(), label: p.string() },
-      { expression: 'select value, label from "row"' },
-    )
-    return compareWithFindOne(
-      t,
-      'findOne',
-      peopleOf(User, Token, {
-        ...{ entities: [Row], fill: fill(User, Row), lookUpOptions: { relation: undefined } },
-        ...{ change: (token) => Object.assign(token, { label: 'phone' }) },
-      }),
-    )
-  })
   it('user in a view', (t) => {
     const Person = model('Person', { id: p.integer().primary(), name: p.string() })
     const User = model(
@@ -139,25 +107,12 @@ describe('P1 LookUp and em.findOne agree: schemas', () => {
       prepare: addPublic,
     }),
   )
-  it('two schemas', onlyPostgres, (t) =>
-    compare(t, 'prepared', { userOptions: { schema: 'people' }, tokenOptions: { schema: 'keys' } }),
-  )
-  it('schema that needs quotes', onlyPostgres, (t) => compareWith(t, 'prepared', { schema: 'A "schema"' }))
-  it('schema of the configuration', onlyPostgres, (t) =>
-    compare(t, 'prepared', { options: { schema: 'app' }, prepare: addPublic }),
-  )
   it('schemas of the configuration and of the token', onlyPostgres, (t) =>
     compare(t, 'prepared', { options: { schema: 'app' }, tokenOptions: { schema: 'keys' } }),
   )
   it('wildcard schema', onlyPostgres, (t) =>
     compare(t, 'findOne', {
       ...{ userOptions: { schema: '*' }, tokenOptions: { schema: '*' }, options: { schema: 'app' } },
-      create: { includeWildcardSchema: true },
-    }),
-  )
-  it('wildcard schema of the user', onlyPostgres, (t) =>
-    compare(t, 'findOne', {
-      ...{ userOptions: { schema: '*' }, options: { schema: 'app' } },
       create: { includeWildcardSchema: true },
     }),
   )
