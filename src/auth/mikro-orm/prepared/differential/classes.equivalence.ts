@@ -3,7 +3,7 @@ import { defineEntity, type OptionalProps, p } from '@mikro-orm/core'
 import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { dropDatabases } from './open-database.ts'
-import { type Model, people, peopleOf, tokensOf, type Variation } from './people.ts'
+import { type Model, peopleOf, tokensOf, type Variation } from './people.ts'
 
 after(dropDatabases)
 
