@@ -52,6 +52,11 @@ export function headersOf(error: unknown): Record<string, string | string[]> {
   return codeOfError(error) === 'unavailable' ? { 'Retry-After': '5' } : {}
 }
 
+/** Whether a request failed because the database did not respond. */
+export function isUnavailable(error: unknown): boolean {
+  return codeOfError(error) === 'unavailable'
+}
+
 function codeOfError(error: unknown): ProblemCode {
   if (error instanceof Refusal) return error.code
   if (error instanceof AuthError) return codes[error.code] ?? codeOf(error.status)

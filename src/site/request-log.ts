@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import { type Logger, loggable } from '../log/log.ts'
+import { OutageLog } from './outage-log.ts'
+import { isUnavailable } from './problem.ts'
 
 const longestPath = 500
 
@@ -21,11 +23,13 @@ export function requestLog(log: Logger): Middleware {
   }
 }
 
-/** Logs errors of requests. Errors of closed connections have the level debug, because clients could flood the log with them. */
+/** Logs errors of requests, and an outage of the database once. Errors of closed connections have the level debug, because clients could flood the log with them. */
 export function logErrors(app: Koa, log: Logger): void {
+  const outage = new OutageLog(log)
   app.on('error', (error: unknown, ctx?: Context) => {
     if (ctx?.req.socket.destroyed && isOfConnection(error))
       log.debug(loggable(error), 'the client has disconnected')
+    else if (isUnavailable(error)) outage.count(error, ctx?.state.request)
     else log.error({ ...loggable(error), request: ctx?.state.request }, 'error')
   })
 }
