@@ -70,7 +70,7 @@ function starts(path: string): boolean {
   ]
   const { stdout } = spawnSync(path, [...words, '--dump-dom', 'data:text/html,<h1>It starts'], {
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 300_000,
     killSignal: 'SIGKILL',
   })
   rmSync(profile, { recursive: true, force: true, maxRetries: 5 })

@@ -52,7 +52,6 @@ function postgresSlow(): string[] {
     'src/features/activity/audit-trail.slow.test.ts',
     'src/features/second-factor/{earlier-access,guessing-codes}.slow.test.ts',
     'src/{commands/copy-database,site/hostile-text,throttle/guessing,database/postgres/*}.slow.test.ts',
-    'src/testing/record-statements.test.ts',
     'src/users/{check-credentials,user}.test.ts',
   ).filter((file) => !postgres.includes(file))
 }

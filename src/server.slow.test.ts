@@ -13,9 +13,9 @@ import { stripVTControlCharacters } from 'node:util'
 import Database from 'better-sqlite3'
 import { openDatabase } from './database/open-database.ts'
 import { schema } from './schema.ts'
+import { until } from './testing/faults/until.ts'
 import { basic, bearer, password, registration, signUp, takeToken } from './testing/people.ts'
 import { type ProcessResult, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
-import { eventually } from './testing/within.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -91,7 +91,7 @@ describe('the server', { concurrency: 2 }, () => {
     const { child, ended } = runServer(t, variables, shell)
     const url = `http://127.0.0.1:${port}/login`
     const isServed = () =>
-      fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+      fetch(url).then(
         ({ ok }) => ok,
         () => false,
       )
@@ -120,7 +120,7 @@ describe('the server', { concurrency: 2 }, () => {
       const body = new URLSearchParams(registration('Ada') as Record<string, string>)
       assert.equal((await fetch(`${url}/users`, { method: 'POST', body })).status, 200)
       // Links in mails need the same host as the page, because the session cookie is valid for that host only.
-      await eventually(async () => (await mailsIn(folder)).includes(`${url}/verify`))
+      await until('the mail is sent', async () => (await mailsIn(folder)).includes(`${url}/verify`))
     }
   })
 

@@ -32,7 +32,6 @@ export async function startProgram(
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     errors += chunk
   })
-  const timeout = setTimeout(() => child.kill(), 30_000)
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       output += chunk
@@ -41,7 +40,7 @@ export async function startProgram(
     })
     child.once('error', reject)
     child.once('close', () => reject(new Error(`${args.at(-1)} ended before it printed its URL: ${errors}`)))
-  }).finally(() => clearTimeout(timeout))
+  })
   return {
     url,
     async stop() {

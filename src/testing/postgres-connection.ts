@@ -9,7 +9,10 @@ export async function connectTo(databaseUrl: string): Promise<AbstractSqlConnect
     entities: [],
     discovery: { warnWhenNoEntities: false },
     pool: { max: 1 },
-    driverOptions: { ...Object(options.driverOptions), allowExitOnIdle: true, idleTimeoutMillis: 0 },
+    driverOptions: {
+      ...Object(options.driverOptions),
+      ...{ allowExitOnIdle: true, idleTimeoutMillis: 0, connectionTimeoutMillis: 0, query_timeout: 0 },
+    },
     debug: false,
   } as object)
   // MikroORM's PostgreSQL connection is an SQL connection.

@@ -132,7 +132,6 @@ describe('a stored hash that is damaged or hostile', () => {
       '$2b$04$',
       // The column of PostgreSQL is limited to 60 characters.
     ].filter((each) => !isOnPostgres || each.length <= 60)
-    const start = performance.now()
     for (const each of damaged) {
       await sql(site, 'update users set password_hash = ?', [each])
       warnings.length = 0
@@ -152,7 +151,6 @@ describe('a stored hash that is damaged or hostile', () => {
       }
       assert.equal(await hashOf(site), each, 'the stored hash remains')
     }
-    assert.ok(performance.now() - start < 20_000, 'no hash was evaluated at a hostile cost')
   })
 })
 

@@ -95,17 +95,9 @@ describe('emailProblem', () => {
     )
   })
 
-  test('K7 rejects huge texts fast', () => {
-    const start = performance.now()
-    for (const text of [
-      'a'.repeat(100_000),
-      'a.'.repeat(50_000),
-      '@'.repeat(100_000),
-      `a@${'b.'.repeat(50_000)}`,
-    ]) {
+  test('K7 rejects huge texts, for which more than linear time would take hours', () => {
+    for (const text of ['a'.repeat(2e6), 'a.'.repeat(1e6), '@'.repeat(2e6), `a@${'b.'.repeat(1e6)}`])
       assert.notEqual(emailProblem(text), undefined)
-    }
-    assert.ok(performance.now() - start < 100)
   })
 })
 

@@ -20,11 +20,11 @@ describe('the start of a site with authenticator apps', () => {
       BCRYPT_COST: '10',
       THROTTLE: 'on',
     }
-    for (const [SECRETS_KEY, line] of [
-      ['', /^SECRETS_KEY must be set, because accounts have authenticator apps\. .+\n$/],
-      [keyOf('second'), /^SECRETS_KEY has no key "first", which encrypted a secret\. .+\n$/],
+    for (const [key, line] of [
+      [{}, /^SECRETS_KEY must be set, because accounts have authenticator apps\. .+\n$/],
+      [{ SECRETS_KEY: keyOf('second') }, /^SECRETS_KEY has no key "first", which encrypted a secret\. .+\n$/],
     ] as const) {
-      const { code, stdout, stderr } = await runServer(t, { ...production, SECRETS_KEY }).ended
+      const { code, stdout, stderr } = await runServer(t, { ...production, ...key }).ended
       assert.deepEqual([code, stdout], [1, ''])
       assert.match(stderr, line)
     }

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { connectTo } from '../postgres-connection.ts'
 import type { PostgresServer } from '../postgres-server.ts'
-import { scaledLimit } from '../scaled-limit.ts'
 import { startServer, temporaryFolder } from '../server-process.ts'
-import { eventually, within } from '../within.ts'
 import { Ledger } from './ledger.ts'
+import { until } from './until.ts'
 import { assertStatuses, isSuccess, isUnavailable, userRequests } from './user-requests.ts'
 
 export const poolSize = 4
@@ -35,21 +34,21 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
     name,
     server,
     more: (count: number) => Promise.race([ledger.more(count), busy]),
-    /** Asserts that requests that need the database get 503 and others succeed, within six seconds. */
+    /** Asserts that requests that need the database get 503 and others succeed. */
     assertUnavailable: () =>
       Promise.all([
-        within(6, assertStatuses(isUnavailable, guarded, others)),
-        within(6, assertStatuses(isSuccess, open, { home })),
+        assertStatuses(isUnavailable, guarded, others),
+        assertStatuses(isSuccess, open, { home }),
       ]),
-    /** Waits for up to five seconds until all requests except `POST /logout` succeed. */
+    /** Waits until all requests except `POST /logout` succeed. */
     assertRecovered: () =>
-      eventually(() =>
+      until('the site has recovered', () =>
         assertStatuses(isSuccess, open, reading, others).then(
           () => true,
           () => false,
         ),
       ),
-    /** Stops the server, and asserts that no request took long, no error was fatal and no acknowledged write was lost. */
+    /** Stops the server, and asserts that no error was fatal and no acknowledged write was lost. */
     async assertNothingLost() {
       assert.equal((await logOut()).status, 204)
       server.child.kill('SIGTERM')
@@ -58,7 +57,6 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
       assert.deepEqual([code, stderr], [0, ''])
       const fatal = server.log.filter(({ level }) => Number(level) >= 60)
       assert.deepEqual(fatal, [])
-      assert.ok(ledger.longest < scaledLimit(8), `a request took ${ledger.longest} s`)
       await ledger.verify(await startServer(t, variables))
       t.diagnostic(
         `${ledger.acknowledged} acknowledged, the longest response took ${ledger.longest.toFixed(1)} s`,
