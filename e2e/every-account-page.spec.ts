@@ -100,7 +100,7 @@ test('the security pages are accessible before, during and after the set-up of a
   await expectSound(page, 'Error: Set up an authenticator app')
   await enterCode(
     page,
-    new AuthenticatorApp(await page.getByLabel('Key', { exact: true }).inputValue()).nextCode(),
+    new AuthenticatorApp(await page.getByLabel('Key', { exact: true }).inputValue(), account).nextCode(),
   )
   await expectSound(page, 'Recovery codes')
   useRecoveryCodes(server, account, 8)

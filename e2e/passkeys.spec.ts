@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { ageSessions } from './authenticator-app.ts'
-import { addPasskey, confirm } from './forms.ts'
+import { addPasskey, clickTwice, confirm } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
 import { addAuthenticator } from './virtual-authenticator.ts'
@@ -96,7 +96,7 @@ test('U10 a user confirms with a passkey', async ({ page, server, account }) => 
   await page.getByRole('link', { name: 'Add a passkey' }).click()
   await expectSound(page, 'Confirm it is you')
   await authenticator.setPresent(true)
-  await page.getByRole('button', { name: 'Use a passkey' }).dblclick()
+  await clickTwice(page, 'Use a passkey')
   await expect(page).toHaveURL('/account/security')
   await expect(page.getByLabel('Name of the new passkey')).toBeVisible()
 })

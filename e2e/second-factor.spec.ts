@@ -41,7 +41,7 @@ test.describe('with script', () => {
     await page.locator('summary', { hasText: 'You cannot scan it' }).click()
     await expect(page.getByLabel('Key', { exact: true })).toHaveValue(key)
 
-    await enterCode(page, new AuthenticatorApp(key).nextCode())
+    await enterCode(page, new AuthenticatorApp(key, account).nextCode())
     await expect(page).toHaveURL('/account/security/recovery-codes')
     await expect(page.getByText('The authenticator app is on.')).toBeVisible()
     const codes = await page.getByLabel('Your ten codes', { exact: true }).inputValue()
@@ -155,7 +155,7 @@ test.describe('without script', () => {
     await enterCode(page, '')
     await expect(page.getByRole('alert')).toContainText('Enter the code of the app.')
     await page.locator('summary', { hasText: 'You cannot scan it' }).click()
-    const app = new AuthenticatorApp(await page.getByLabel('Key', { exact: true }).inputValue())
+    const app = new AuthenticatorApp(await page.getByLabel('Key', { exact: true }).inputValue(), account)
     await enterCode(page, app.nextCode())
     await expect(page.getByLabel('Your ten codes', { exact: true })).toBeVisible()
     await expect(page.getByRole('button')).toHaveText(['Sign out'])

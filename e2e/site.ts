@@ -8,6 +8,7 @@ export interface Account {
   readonly name: string
   readonly email: string
   readonly password: string
+  readonly server: Server
   /** Signs in the browser of a page, without the form. */
   signIn(page: Page): Promise<void>
 }
@@ -68,7 +69,7 @@ export const test = base.extend<
 
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the dependencies of a fixture from this pattern.
   accountNumbers: [({}, use) => use(countFrom(1)), { scope: 'worker' }],
-  newAccount: ({ request, accountNumbers }, use) =>
+  newAccount: ({ request, server, accountNumbers }, use) =>
     use(async () => {
       const number = accountNumbers.next().value
       const name = `Grace ${number}`
@@ -80,7 +81,7 @@ export const test = base.extend<
         const response = await page.request.post('/login', { data: { username: email, password } })
         expect(response.status()).toBe(200)
       }
-      return { name, email, password, signIn }
+      return { name, email, password, server, signIn }
     }),
   account: async ({ newAccount }, use) => use(await newAccount()),
 
