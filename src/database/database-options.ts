@@ -23,6 +23,13 @@ export interface Dialect {
   explain(error: unknown): string
 }
 
+export interface PoolOptions {
+  /** The size of the PostgreSQL pool. */
+  readonly connections?: number | undefined
+  /** How long a statement on PostgreSQL may wait for a connection or for a lock, in milliseconds. */
+  readonly timeout?: number | undefined
+}
+
 export interface Schema {
   readonly entities: readonly EntityClass<object>[]
   /** All migrations, oldest first. */

@@ -7,15 +7,13 @@ import {
 } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { DatabaseError } from './database-error.ts'
-import { type Dialect, databaseOptions, type Schema } from './database-options.ts'
+import { type Dialect, databaseOptions, type PoolOptions, type Schema } from './database-options.ts'
 import { isPostgresUrl } from './database-url.ts'
 
 // On SQLite, an attempt waits up to two seconds for another process, which may be migrating.
 const attempts = 4
 
-interface Options extends Schema {
-  /** The size of the PostgreSQL pool. */
-  readonly connections?: number
+interface Options extends Schema, PoolOptions {
   /** Called after the migrations. */
   readonly onMigrated?: (report: MigrationReport) => void
 }
@@ -32,7 +30,7 @@ export interface MigrationReport {
  * @throws {DatabaseError} if the database cannot be used
  */
 export async function openDatabase(databaseUrl: string, options: Options): Promise<MikroORM> {
-  const dialect = await loadDialect(databaseUrl, options.connections)
+  const dialect = await loadDialect(databaseUrl, options)
   const orm = await MikroORM.init(databaseOptions(dialect.options, options))
   try {
     if (dialect.unlimitedOptions) await migrateApart(dialect, options)
@@ -114,9 +112,9 @@ export async function executedMigrations(em: EntityManager): Promise<string[]> {
   }
 }
 
-/** Loads the dialect of a database URL, and only its driver. `connections` is the size of the PostgreSQL pool. */
-export async function loadDialect(databaseUrl: string, connections?: number): Promise<Dialect> {
+/** Loads the dialect of a database URL, and only its driver. */
+export async function loadDialect(databaseUrl: string, options?: PoolOptions): Promise<Dialect> {
   return isPostgresUrl(databaseUrl)
-    ? (await import('./postgres/postgres.ts')).postgres(databaseUrl, connections)
+    ? (await import('./postgres/postgres.ts')).postgres(databaseUrl, options)
     : (await import('./sqlite/sqlite.ts')).sqlite(databaseUrl)
 }

@@ -41,8 +41,21 @@ interface Test {
   after(run: () => Promise<void>): void
 }
 
+/** The limits of the product that a test needs. Others are so long that no test meets them on a slow machine. */
+interface Limits {
+  /** How long a statement on PostgreSQL may wait for a connection or for a lock, in milliseconds. */
+  readonly databaseTimeout?: number
+}
+
+// In milliseconds.
+const long = 600_000
+
 /** Runs the site until the test or the group of tests ends. */
-export async function startSite(test: Test, environment: Record<string, string> = {}): Promise<Site> {
+export async function startSite(
+  test: Test,
+  environment: Record<string, string> = {},
+  { databaseTimeout = long }: Limits = {},
+): Promise<Site> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const database = await makeDatabase(dataDir)
   const config = readConfig({
@@ -60,13 +73,18 @@ export async function startSite(test: Test, environment: Record<string, string> 
       done()
     },
   })
-  const orm = await openDatabase(config.databaseUrl, { ...schema, connections: config.databasePool })
+  const orm = await openDatabase(config.databaseUrl, {
+    ...schema,
+    connections: config.databasePool,
+    timeout: databaseTimeout,
+  })
   const lifecycle = { isDraining: false }
   const siteLog = createLog('trace', sink)
   const uses = siteUses(orm, siteLog)
   const outbox = createOutbox(orm, config, siteLog)
   const app = await createApp({ orm, config, log: siteLog, uses, outbox, lifecycle })
   const { server } = httpServer(app)
+  Object.assign(server, { headersTimeout: long, requestTimeout: long, keepAliveTimeout: long, timeout: long })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const secrets = new Set<string>()

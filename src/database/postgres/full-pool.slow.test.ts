@@ -7,8 +7,8 @@ import { startSite } from '../../testing/site.ts'
 import { onlyPostgres } from '../../testing/test-database.ts'
 
 /** Starts a site with two database connections. Returns requests, and an assertion that the pool works. */
-async function startLimited(t: TestContext) {
-  const site = await startSite(t, { DATABASE_POOL: '2' })
+async function startLimited(t: TestContext, limits = {}) {
+  const site = await startSite(t, { DATABASE_POOL: '2' }, limits)
   const requests = await userRequests(site)
   const assertAvailable = async () => {
     await assertStatuses(isSuccess, requests.open, requests.reading, requests.writing)
@@ -32,11 +32,10 @@ describe('a pool of two connections', onlyPostgres, () => {
   })
 
   test('N10 rejects requests with 503 and Retry-After while its connections wait for a lock, and recovers afterwards', async (t) => {
-    const { site, ada, open, assertAvailable } = await startLimited(t)
+    const { site, ada, open, assertAvailable } = await startLimited(t, { databaseTimeout: 5_000 })
     const other = await connectTo(site.database.url)
     const held = await other.begin()
     await other.execute('lock table sessions, users in access exclusive mode', [], 'all', held)
-    // Each request waits up to two seconds for a connection, and up to two for the lock.
     const responses = Promise.all(Array.from({ length: 100 }, () => ada.get('/me')))
     await assertStatuses(isSuccess, open)
     for (const { status, headers } of await responses) {

@@ -1,25 +1,26 @@
 import type { EntityMetadata, Options } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { DatabaseError, errorCode } from '../database-error.ts'
-import type { Dialect } from '../database-options.ts'
+import type { Dialect, PoolOptions } from '../database-options.ts'
 import { databaseName } from '../database-url.ts'
 import { PooledPostgresDriver } from './postgres-driver.ts'
-import { liftTimeLimits, queryTimeout, setTimeLimits } from './time-limits.ts'
+import { liftTimeLimits, queryTimeout, setTimeLimits, usualTimeout } from './time-limits.ts'
 
-// Milliseconds to wait for a free connection of the pool, or for a new connection.
-const connectionTimeout = 2_000
 // Long, because several processes may start at the same time and migrate one after another. In milliseconds.
 const migrationTimeout = 8_000
 // An arbitrary key, which must be the same in all versions.
 const migrationLock = 4_115_417_190_612
 
 /** The dialect of an existing PostgreSQL database. */
-export function postgres(databaseUrl: string, connections = 10): Dialect {
+export function postgres(
+  databaseUrl: string,
+  { connections = 10, timeout = usualTimeout }: PoolOptions = {},
+): Dialect {
   const name = databaseName(databaseUrl)
   const { username, searchParams } = new URL(databaseUrl)
   const driverOptions = {
     application_name: 'koa-authenticators',
-    connectionTimeoutMillis: connectionTimeout,
+    connectionTimeoutMillis: timeout,
     keepAlive: true,
     ssl: sslOf(searchParams.get('sslmode')),
   }
@@ -34,13 +35,13 @@ export function postgres(databaseUrl: string, connections = 10): Dialect {
     options: {
       ...common,
       pool: { max: connections, idleTimeoutMillis: 30_000 },
-      driverOptions: { ...driverOptions, query_timeout: queryTimeout },
+      driverOptions: { ...driverOptions, query_timeout: queryTimeout(timeout) },
     },
     // The migrator needs a second connection for a moment.
     unlimitedOptions: { ...common, pool: { max: 2 }, driverOptions },
     liftTimeLimits,
     lockMigrations: (em) => lockMigrations(em as SqlEntityManager, name),
-    setTimeLimits,
+    setTimeLimits: (em) => setTimeLimits(em, timeout),
     explain: (error) => explain(errorCode(error), name, decodeURIComponent(username)),
   }
 }

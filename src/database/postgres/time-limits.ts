@@ -2,23 +2,30 @@ import type { EntityManager } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { errorCode } from '../database-error.ts'
 
-// In milliseconds. The lock timeout equals the busy timeout on SQLite. An idle transaction may block other requests, so the
-// server ends it. The site checks a row before it changes it, which needs `read committed`.
-const settings = {
-  lock_timeout: '2000',
-  statement_timeout: '2250',
-  idle_in_transaction_session_timeout: '5000',
-  default_transaction_isolation: "'read committed'",
-}
+/** How long a statement may wait for a connection or for a lock, in milliseconds. Equals the busy timeout on SQLite. */
+export const usualTimeout = 2_000
 
 /** Longer than `statement_timeout`, so that the server reports the timeout if it can. In milliseconds. */
-export const queryTimeout = 2_500
+export function queryTimeout(timeout: number): number {
+  return timeout + 500
+}
+
+// An idle transaction may block other requests, so the server ends it. The site checks a row before it changes it, which needs
+// `read committed`.
+function settings(timeout: number): Record<string, string> {
+  return {
+    lock_timeout: `${timeout}`,
+    statement_timeout: `${timeout + 250}`,
+    idle_in_transaction_session_timeout: `${timeout + 3_000}`,
+    default_transaction_isolation: "'read committed'",
+  }
+}
 
 /**
  * Makes the time limits settings of the role in this database, so that they hold for each new connection, also for one of a pooler. A
  * setting that the operator has made remains. Returns the statements that the role may not run. Call it in a transaction.
  */
-export async function setTimeLimits(em: EntityManager): Promise<string[]> {
+export async function setTimeLimits(em: EntityManager, timeout: number): Promise<string[]> {
   const [row] = await (em as SqlEntityManager).execute<
     { role: string; database: string; set: string[] | null }[]
   >(
@@ -28,7 +35,7 @@ export async function setTimeLimits(em: EntityManager): Promise<string[]> {
   )
   const isSet = (name: string) => row?.set?.some((each) => each.startsWith(`${name}=`))
   const refused: string[] = []
-  for (const [name, value] of Object.entries(settings)) {
+  for (const [name, value] of Object.entries(settings(timeout))) {
     if (isSet(name)) continue
     const statement = `alter role ${row?.role} in database ${row?.database} set ${name} = ${value}`
     try {
