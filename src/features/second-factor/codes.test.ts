@@ -192,13 +192,15 @@ describe('a code', () => {
     assert.deepEqual([await status(now), await status(now)], [200, 401])
   })
 
-  test('T1 from the app is rejected if another request replaces the key meanwhile', async (t) => {
+  test('T1 from the app is rejected if another request uses a code or replaces the key meanwhile', async (t) => {
     const { site, ada, app } = await twoSites(t)
-    const database = await lockDatabase(t, site)
-    const answer = site.visitor().json('/login', { username: ada.email, password, code: app.nextCode() })
-    await database.waitForStatement(/update .?totp_factors/)
-    await database.release(`update totp_factors set secret = 'replaced'`)
-    assert.equal((await answer).record.code, 'second_factor_wrong')
+    for (const change of ['last_step = last_step + 1', `secret = 'replaced'`]) {
+      const database = await lockDatabase(t, site)
+      const answer = site.visitor().json('/login', { username: ada.email, password, code: app.nextCode() })
+      await database.waitForStatement(/update .?totp_factors/)
+      await database.release(`update totp_factors set ${change}`)
+      assert.equal((await answer).record.code, 'second_factor_wrong', change)
+    }
   })
 })
 
