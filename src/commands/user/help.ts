@@ -4,7 +4,7 @@ Manage user and admin accounts. Safe to run while the site is running.
 
   add EMAIL --name NAME [--admin] [--generate]  Create an account
   add EMAIL --name NAME --invite                Create an account whose user chooses the password
-  list [--admin] [--json] [FILTER]              List users or admins
+  list [--admin] [--json] [FILTER …]            List users or admins that meet all filters
   show EMAIL [--admin] [--json]                 Show one account
   reset EMAIL                                   Mail a link that lets the user choose a new password
   reset-link EMAIL                              Print a link that lets the user choose a new password
@@ -19,7 +19,10 @@ Manage user and admin accounts. Safe to run while the site is running.
   --admin      use the account of an admin, not of a user. Admins can only use GET /secure
   --generate   generate a password and print it once
   --invite     mail a link to choose the first password. The link works once, for 24 hours
-  FILTER       --disabled, --unverified, --with-factors or --without-factors. Several filters must all apply
+  --disabled         list only disabled accounts
+  --unverified       list only accounts whose address nobody has proved
+  --with-factors     list only accounts with an authenticator app or a passkey
+  --without-factors  list only accounts with neither
   --json       print JSON. To hide the output of npm: npm run --silent user -- list --json
 
 If a user has forgotten the password, use reset, or reset-link if the site sends no mail. The link works once, for one hour.
