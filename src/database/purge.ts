@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { minute } from '../durations.ts'
 import { type Logger, loggable } from '../log/log.ts'
 
-const minute = 60_000
 // Small batches and pauses, so that requests do not wait long for the database.
 const batch = 500
 const pause = 100

@@ -1,6 +1,7 @@
 import { defineEntity, type EntityManager, LockMode, type MikroORM, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { clockSkew } from '../database/future-time.ts'
+import { hour, minute, second } from '../durations.ts'
 import { User } from '../users/user.ts'
 import type { MailKind, Mails } from './mail-kinds.ts'
 
@@ -29,9 +30,6 @@ export class Mail extends MailSchema.class {}
 
 MailSchema.setClass(Mail)
 
-const second = 1_000
-const minute = 60 * second
-const hour = 60 * minute
 // The pauses after failed attempts. They allow 8 attempts within 23 hours.
 const pauses = [30 * second, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour, 12 * hour]
 const longestPause = Math.max(...pauses)

@@ -3,10 +3,9 @@ import { v7 as uuidv7 } from 'uuid'
 import { ModelTokenAuthenticatable } from '#auth/mikro-orm'
 import { digestOf } from '../database/digest.ts'
 import { isInFuture } from '../database/future-time.ts'
+import { day } from '../durations.ts'
 import { newTokenValue, storedToken } from './token-value.ts'
 import { User } from './user.ts'
-
-const day = 24 * 60 * 60 * 1000
 
 /** The default lifetime of a token, in days. */
 export const usualDays = 30

@@ -1,3 +1,4 @@
+import { minute } from '../../durations.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -19,7 +20,6 @@ import { createToken, ownToken, revokeToken, validTokens } from './own-tokens.ts
 
 const maxDays = 365
 const perPage = 100
-const minute = 60_000
 
 /** `/account/tokens`: lists, creates and revokes the user's API tokens. */
 export function apiTokens(router: SiteRouter, { uses, isTls }: { uses: SiteUses; isTls: boolean }): void {

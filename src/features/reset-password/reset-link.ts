@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/core'
+import { hour } from '../../durations.ts'
 import type { CreateLink } from '../../mail/mail-sender.ts'
 import { emailKey } from '../../users/email.ts'
 import { issueOneTimeToken, type NewOneTimeToken } from '../../users/one-time-tokens.ts'
 import { User } from '../../users/user.ts'
-
-const hour = 60 * 60_000
 
 /** How long the links work, in milliseconds. */
 const lifetimes = { reset: hour, invite: 24 * hour }

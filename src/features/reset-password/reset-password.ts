@@ -1,4 +1,5 @@
 import { entityManager } from '#auth/mikro-orm'
+import { minute } from '../../durations.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -20,7 +21,6 @@ import { removeSecondFactor } from '../second-factor/second-factor.ts'
 import { isDisconnected, limited } from '../sign-in/guessing.ts'
 import { createMailedLink } from './reset-link.ts'
 
-const minute = 60_000
 const removedNote = 'Passkeys and authenticator app removed, because the address was not confirmed before'
 const purposes = ['reset', 'invite'] as const
 

@@ -1,5 +1,6 @@
 import { entityManager } from '#auth/mikro-orm'
 import { digestOf } from '../../database/digest.ts'
+import { minute } from '../../durations.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -22,7 +23,6 @@ import { plainCode } from './verify-code.ts'
 
 const setUpPage = '/account/security/totp'
 const codesPage = '/account/security/recovery-codes'
-const minute = 60_000
 
 /** `/account/security/…`: sets up and removes the authenticator app, and creates recovery codes. */
 export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean }): void {

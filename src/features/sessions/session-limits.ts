@@ -1,8 +1,6 @@
 import { clockSkew, isInFuture } from '../../database/future-time.ts'
+import { day, hour } from '../../durations.ts'
 import type { StoredSession } from './stored-session.ts'
-
-const hour = 60 * 60_000
-const day = 24 * hour
 
 /** The idle and absolute limits in milliseconds, without and with "Keep me signed in" (docs/security-model.md, "Sessions"). */
 export const limits = {

@@ -7,7 +7,7 @@ import { signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { onlySqlite } from '../../testing/test-database.ts'
 import { limits } from './session-limits.ts'
-import { digestOf, SessionStore } from './session-store.ts'
+import { SessionStore, sessionDigest } from './session-store.ts'
 
 const plans = 'PostgreSQL scans small tables instead of using an index'
 
@@ -222,7 +222,7 @@ describe('SessionStore', () => {
     await store.start(seen, { user }, usual)
     await sql(site, 'update sessions set seen_at = ? where kept = false and digest = ?', [
       start + hour,
-      digestOf(seen),
+      sessionDigest(seen),
     ])
     clock.now = start + 2 * minute
     await store.start(skewed, { user }, usual)

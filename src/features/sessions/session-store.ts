@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
 import type { MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { type LastUses, LookUp } from '#auth/mikro-orm'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
+import { digestOf } from '../../database/digest.ts'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount } from '../../users/lock-account.ts'
@@ -52,7 +52,7 @@ export class SessionStore {
 
   /** Returns the data of a session and records its use. Returns `undefined` if the session has ended. */
   async get(id: string, ctx: object): Promise<SessionData | undefined> {
-    const digest = digestOf(id)
+    const digest = sessionDigest(id)
     if (digest === undefined) return undefined
     const found = await this.#sessions.find(ctx, digest)
     if (!found) return undefined
@@ -81,11 +81,11 @@ export class SessionStore {
     const { user, ...more } = ownData(saved)
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
     const now = new Date(this.#now())
-    const digest = digestOf(id) ?? ''
+    const digest = sessionDigest(id) ?? ''
     await this.#orm.em.fork().transactional(async (em) => {
       const { credentialsVersion } = account ?? {}
       if (!(await lockAccount(em, { id: user, credentialsVersion }))) throw signedOut()
-      const replaced = replaces !== undefined && { digest: digestOf(replaces) ?? '', user }
+      const replaced = replaces !== undefined && { digest: sessionDigest(replaces) ?? '', user }
       if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
       // If the set-up of an app has ended the replaced session, the check above responds with 409 first.
       if (account?.secondFactorAt && !methods.includes('mfa'))
@@ -107,7 +107,7 @@ export class SessionStore {
 
   /** Saves the data of a session, if it still exists. */
   async update(id: string, saved: SessionData): Promise<void> {
-    await this.#orm.em.fork().nativeUpdate(StoredSession, digestOf(id) ?? '', { data: ownData(saved) })
+    await this.#orm.em.fork().nativeUpdate(StoredSession, sessionDigest(id) ?? '', { data: ownData(saved) })
   }
 
   /** Deletes a batch of expired sessions. Returns their number. */
@@ -119,7 +119,7 @@ export class SessionStore {
 
   /** Ends a session. */
   async destroy(id: string): Promise<void> {
-    const digest = digestOf(id)
+    const digest = sessionDigest(id)
     if (digest !== undefined) await this.#orm.em.fork().nativeDelete(StoredSession, digest)
   }
 }
@@ -131,12 +131,12 @@ export function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData
 
 /** The digest of the request's session. If the request contains credentials, its session is not read, and the digest matches no session. */
 export function currentDigest({ session }: SiteContext): string {
-  return digestOf(session.externalKey) ?? ''
+  return sessionDigest(session.externalKey) ?? ''
 }
 
 /** The digest that identifies a stored session, or `undefined` if the identifier is not 256 bits in base64url. */
-export function digestOf(id: string): string | undefined {
-  return /^[\w-]{43}$/.test(id) ? hash('sha256', id, 'base64url') : undefined
+export function sessionDigest(id: string): string | undefined {
+  return /^[\w-]{43}$/.test(id) ? digestOf(id) : undefined
 }
 
 /** 409 for a request whose session has ended. */

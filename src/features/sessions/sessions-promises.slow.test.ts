@@ -10,7 +10,7 @@ import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 import { UserToken } from '../../users/user-token.ts'
 import { endAccess } from '../change-password/end-access.ts'
-import { digestOf, SessionStore } from './session-store.ts'
+import { SessionStore, sessionDigest } from './session-store.ts'
 
 const minute = 60_000
 const newPassword = 'eight wise canaries 1816'
@@ -189,6 +189,6 @@ interface Round {
 
 /** The id of a session, which is needed to end it. */
 async function idOf(site: Site, session: string): Promise<string> {
-  const [row] = await sql(site, 'select id from sessions where digest = ?', [digestOf(session)])
+  const [row] = await sql(site, 'select id from sessions where digest = ?', [sessionDigest(session)])
   return String(row?.id)
 }

@@ -14,7 +14,7 @@ import {
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 import { limits } from './session-limits.ts'
-import { digestOf } from './session-store.ts'
+import { sessionDigest } from './session-store.ts'
 
 const minute = 60_000
 const html = { accept: 'text/html' }
@@ -31,7 +31,7 @@ describe('GET /account/sessions', () => {
     await sql(site, 'update sessions set created_at = ?, seen_at = ? where digest = ?', [
       start,
       start + minute,
-      digestOf(phone.session ?? ''),
+      sessionDigest(phone.session ?? ''),
     ])
     const { status, headers, text } = await here.get(path)
     assert.equal(status, 200)
@@ -53,7 +53,7 @@ describe('GET /account/sessions', () => {
       },
     )
     const [row] = await sql(site, 'select digest from sessions where id = ?', [other.id])
-    assert.equal(row?.digest, digestOf(phone.session ?? ''))
+    assert.equal(row?.digest, sessionDigest(phone.session ?? ''))
   })
 
   test('returns the current session first, and the others by their last use', async (t) => {
@@ -66,7 +66,7 @@ describe('GET /account/sessions', () => {
       const { session = '' } = await signInFrom(site, person, userAgent)
       await sql(site, 'update sessions set seen_at = ? where digest = ?', [
         Date.now() - ago * minute,
-        digestOf(session),
+        sessionDigest(session),
       ])
     }
     assert.deepEqual(
@@ -82,7 +82,7 @@ describe('GET /account/sessions', () => {
     // Now the other sessions were used more recently than the current one.
     await sql(site, 'update sessions set seen_at = ? where digest <> ?', [
       Date.now() + minute,
-      digestOf(here.session ?? ''),
+      sessionDigest(here.session ?? ''),
     ])
     assert.deepEqual(
       (await list(here)).map(({ current }) => current),
@@ -215,7 +215,7 @@ describe('POST /account/sessions/:id/end', () => {
       ended,
       '01932c07-209f-7000-8000-000000000000',
       (await idOf(site, bob)).toUpperCase(),
-      digestOf(bob.session ?? '') ?? '',
+      sessionDigest(bob.session ?? '') ?? '',
       'x',
       '%00',
       '%ff',
@@ -347,7 +347,7 @@ async function list(visitor: Visitor): Promise<Listed[]> {
 }
 
 async function idOf(site: Site, { session = '' }: { session?: string | undefined }): Promise<string> {
-  const [row] = await sql(site, 'select id from sessions where digest = ?', [digestOf(session)])
+  const [row] = await sql(site, 'select id from sessions where digest = ?', [sessionDigest(session)])
   return String(row?.id)
 }
 
@@ -356,5 +356,5 @@ async function firstId(site: Site): Promise<string> {
 }
 
 function set(site: Site, { session = '' }: Visitor, column: 'seen_at' | 'created_at', time: number) {
-  return sql(site, `update sessions set ${column} = ? where digest = ?`, [time, digestOf(session)])
+  return sql(site, `update sessions set ${column} = ? where digest = ?`, [time, sessionDigest(session)])
 }
