@@ -51,6 +51,7 @@ import { securityHeaders } from './site/security-headers.ts'
 import type { SiteContext, SiteRouter } from './site/site-context.ts'
 import { staticFiles } from './site/static-files.ts'
 import { views } from './site/views.ts'
+import type { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
@@ -62,17 +63,26 @@ interface AppOptions {
   readonly uses: SiteUses
   /** `undefined` if the site sends no mail. */
   readonly outbox: Outbox | undefined
+  readonly throttle: Throttle
   readonly lifecycle: Lifecycle
 }
 
 /** Creates the application. The first middleware sees the request first and the response last. */
-export async function createApp({ orm, config, log, uses, outbox, lifecycle }: AppOptions): Promise<Koa> {
+export async function createApp({
+  orm,
+  config,
+  log,
+  uses,
+  outbox,
+  throttle,
+  lifecycle,
+}: AppOptions): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
   const trail = new AuditTrail(orm, log)
   const app = new Koa()
   logErrors(app, log)
-  setServices(app, { orm, config, outbox })
+  setServices(app, { orm, config, outbox, throttle })
 
   app.use(clientAddress(config.trustProxy))
   app.use(requestLog(log))

@@ -48,7 +48,8 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   const site = { isDraining: false }
   const uses = siteUses(orm, log)
   const outbox = createOutbox(orm, config, log)
-  const app = await createApp({ orm, config, log, uses, outbox, lifecycle: site })
+  const throttle = new Throttle(orm)
+  const app = await createApp({ orm, config, log, uses, outbox, throttle, lifecycle: site })
   const isTrusted = trustedProxies(config.trustProxy)
   const isProxy = (address: string) => isTrusted(address, 0)
   const { server, stop: stopServer } = httpServer(app, { isProxy })
@@ -67,7 +68,7 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   outbox?.start(config.publicUrl?.origin ?? (isDevelopment ? developmentUrl(url) : url))
   const stopPurging = startPurging(
     [
-      new Throttle(orm),
+      throttle,
       new SessionStore(orm, uses.sessions),
       expiredRows(orm, UserToken, 'value'),
       expiredRows(orm, OneTimeToken, 'digest'),

@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { schema } from '../schema.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
 import { makeDatabase, onlyPostgres } from '../testing/test-database.ts'
-import { AttemptCount } from '../throttle/counter-rows.ts'
+import { AttemptCount } from '../throttle/attempt-count.ts'
 import { Throttle } from '../throttle/throttle.ts'
 import { deleteBatch } from './delete-batch.ts'
 import { openDatabase } from './open-database.ts'
@@ -44,10 +44,10 @@ describe('deleteBatch', () => {
 
   test('E14 skips rows that another transaction has locked', onlyPostgres, async (t) => {
     const { one, other, left } = await open(t, 150)
-    const old = { where: { at: 0 }, key: 'id' } as const
+    const old = { where: { expiresAt: 0 }, key: 'id' } as const
     await one.em.fork().transactional(async (em) => {
       const lock = { limit: 100, lockMode: LockMode.PESSIMISTIC_WRITE, filters: false } as const
-      await em.find(AttemptCount, { at: 0 }, lock)
+      await em.find(AttemptCount, { expiresAt: 0 }, lock)
       assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 100), 50)
       assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 100), 0)
     })
@@ -56,7 +56,7 @@ describe('deleteBatch', () => {
 
   test('E14 deletes nothing while another process purges', onlyPostgres, async (t) => {
     const { one, other, left } = await open(t, 10)
-    const old = { where: { at: 0 }, key: 'id' } as const
+    const old = { where: { expiresAt: 0 }, key: 'id' } as const
     await one.em.fork().transactional(async (em) => {
       assert.equal(await deleteBatch(em, AttemptCount, old, 5), 5)
       assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 5), 0)

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import { HostCookie } from '../site/host-cookie.ts'
 import type { SiteContext } from '../site/site-context.ts'
-import { Throttle } from '../throttle/throttle.ts'
+import type { Throttle } from '../throttle/throttle.ts'
 import { Devices } from './known-devices/devices.ts'
 import { KnownDevices } from './known-devices/known-devices.ts'
 import { SecretBox } from './second-factor/secret-box.ts'
@@ -15,10 +15,11 @@ interface Parts {
   readonly orm: MikroORM
   readonly config: Config
   readonly outbox: Outbox | undefined
+  readonly throttle: Throttle
 }
 
 /** Adds the services of the site to the context of every request. */
-export function setServices({ context }: Koa, { orm, config, outbox }: Parts): void {
+export function setServices({ context }: Koa, { orm, config, outbox, throttle }: Parts): void {
   const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
   const services = {
     credentialCheck,
@@ -28,7 +29,7 @@ export function setServices({ context }: Koa, { orm, config, outbox }: Parts): v
     outbox,
     siteName: config.siteName,
     publicOrigin: config.publicUrl?.origin,
-    guessing: guessingOf(orm, config),
+    guessing: guessingOf(orm, config, throttle),
   } satisfies Partial<SiteContext>
   Object.assign(context, services)
 }
@@ -38,9 +39,13 @@ function passkeysOf({ rpId, secureCookies: isTls }: Config, secretBox: SecretBox
   return secretBox && { key: secretBox.deriveKey('passkey challenges'), rpId, cookie }
 }
 
-function guessingOf(orm: MikroORM, { throttle, secureCookies: isTls, production }: Config) {
-  if (!throttle) return undefined
+function guessingOf(
+  orm: MikroORM,
+  { secureCookies: isTls, production, ...config }: Config,
+  throttle: Throttle,
+) {
+  if (!config.throttle) return undefined
   const devices = new KnownDevices(new Devices(orm), { isTls })
   const hint = production ? undefined : 'Set THROTTLE=off to disable rate limits.'
-  return { throttle: new Throttle(orm), devices, hint }
+  return { throttle, devices, hint }
 }

@@ -11,6 +11,7 @@ import { VerifiedAddresses20261130 } from './20261130-verified-addresses.ts'
 import { SecondFactors20261201 } from './20261201-second-factors.ts'
 import { Passkeys20261202 } from './20261202-passkeys.ts'
 import { CredentialsVersions20261203 } from './20261203-credentials-versions.ts'
+import { BoundedAttempts20261204 } from './20261204-bounded-attempts.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   { name: '20261201-second-factors', class: SecondFactors20261201 },
   { name: '20261202-passkeys', class: Passkeys20261202 },
   { name: '20261203-credentials-versions', class: CredentialsVersions20261203 },
+  { name: '20261204-bounded-attempts', class: BoundedAttempts20261204 },
 ]

@@ -14,6 +14,7 @@ import { httpServer } from '../http/http-server.ts'
 import { createLog } from '../log/log.ts'
 import { createOutbox, type Outbox } from '../mail/outbox.ts'
 import { schema } from '../schema.ts'
+import { Throttle } from '../throttle/throttle.ts'
 import { password } from './password.ts'
 import { makeDatabase, type TestDatabase } from './test-database.ts'
 import { Visitor } from './visitor.ts'
@@ -82,7 +83,8 @@ export async function startSite(
   const siteLog = createLog('trace', sink)
   const uses = siteUses(orm, siteLog)
   const outbox = createOutbox(orm, config, siteLog)
-  const app = await createApp({ orm, config, log: siteLog, uses, outbox, lifecycle })
+  const throttle = new Throttle(orm)
+  const app = await createApp({ orm, config, log: siteLog, uses, outbox, throttle, lifecycle })
   const { server } = httpServer(app)
   Object.assign(server, { headersTimeout: long, requestTimeout: long, keepAliveTimeout: long, timeout: long })
   server.listen(0, '127.0.0.1')

@@ -3,8 +3,11 @@ const quarterHour = 15 * minute
 const hour = 60 * minute
 const day = 24 * hour
 
-/** A property by which attempts are counted. */
-export type Column = 'account' | 'network' | 'device'
+/** No allowance has a longer window. */
+export const longestWindow = day
+
+/** A property by which attempts are counted. A block is a network of networks: an IPv6 /48 or an IPv4 /24. */
+export type Column = 'account' | 'network' | 'block' | 'device'
 
 /** How an attempt ended. */
 export type Outcome = 'failure' | 'success'
@@ -29,7 +32,7 @@ const table = {
   password: {
     allowances: [
       { by: ['account', 'network'], limit: 10, within: quarterHour, counts: ['failure'] },
-      { by: ['network'], limit: 50, within: quarterHour, counts: ['failure'] },
+      ...fromNetwork(50, quarterHour, ['failure']),
       { by: ['account'], limit: 100, within: day, counts: ['failure'] },
       { by: ['account'], limit: 100, within: quarterHour, counts: ['success'] },
     ],
@@ -45,28 +48,39 @@ const table = {
     fromDevice: [{ by: ['account', 'device'], limit: 20, within: day, counts: ['failure'] }],
   },
   // Sign-ins and confirmations with a passkey.
-  passkey: { allowances: [{ by: ['network'], limit: 50, within: quarterHour, counts: ['failure'] }] },
+  passkey: { allowances: fromNetwork(50, quarterHour, ['failure']) },
   // Successful sign-ins and confirmations with a passkey of the account, and attempts to add a passkey. A program could otherwise
   // repeat them without a limit.
-  'passkey-of-account': everyAttempt('account', 100, quarterHour),
-  'sign-up': everyAttempt('network', 50, quarterHour),
-  token: everyAttempt('account', 100, quarterHour),
+  'passkey-of-account': ofAccount(100, quarterHour),
+  // Sign-ups, also with the address of another account.
+  'sign-up': { allowances: fromNetwork(50, quarterHour, ['failure', 'success']) },
+  // Changes of an account by its owner: all requests to the account pages that may write.
+  change: ofAccount(200, quarterHour),
+  token: ofAccount(100, quarterHour),
   // New passwords by reset links.
-  reset: everyAttempt('account', 10, quarterHour),
+  reset: ofAccount(10, quarterHour),
   // Mails requested from a network.
-  mail: everyAttempt('network', 20, hour),
+  mail: { allowances: fromNetwork(20, hour, ['failure', 'success']) },
   // Mails of one kind to an address, with or without an account.
-  mailbox: everyAttempt('account', 5, hour),
+  mailbox: ofAccount(5, hour),
   // Requests of an account to change its address. Each request mails to an address that the user chooses.
-  'address-change': everyAttempt('account', 10, day),
+  'address-change': ofAccount(10, day),
   // Notices of one kind of event to an account.
-  notice: everyAttempt('account', 10, hour),
+  notice: ofAccount(10, hour),
 } satisfies Record<string, Rule>
 
 export type Action = keyof typeof table
 
 export const rules: Readonly<Record<Action, Rule>> = table
 
-function everyAttempt(by: Column, limit: number, within: number): Rule {
-  return { allowances: [{ by: [by], limit, within, counts: ['failure', 'success'] }] }
+function ofAccount(limit: number, within: number): Rule {
+  return { allowances: [{ by: ['account'], limit, within, counts: ['failure', 'success'] }] }
+}
+
+// A block has twice the limit of a network. Without it, the networks of one block could fill the table.
+function fromNetwork(limit: number, within: number, counts: readonly Outcome[]): readonly Allowance[] {
+  return [
+    { by: ['network'], limit, within, counts },
+    { by: ['block'], limit: 2 * limit, within, counts },
+  ]
 }

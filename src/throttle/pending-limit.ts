@@ -1,27 +1,32 @@
-const maxPerKey = 100
-const maxTotal = 200
+import type { Counter } from './counter.ts'
 
-/** Limits the attempts that wait for a reservation, so that a flood at one account does not block the database. */
+// Attempts that wait for one counter. A counter by account has a lower limit, so that a flood at one account leaves room for
+// the others of its network.
+const maxPerAccount = 100
+const maxPerNetwork = 200
+
+/** Limits the attempts that wait for a reservation, so that a flood at one account or from one network does not block the database. */
 export class PendingLimit {
   readonly #counts = new Map<string, number>()
-  #total = 0
 
-  /**
-   * Counts an attempt until the returned function is called. Returns `undefined` above the limit of the key, or above
-   * the total limit, which does not apply to known devices.
-   */
-  enter(key: string, { isKnownDevice }: { isKnownDevice: boolean }): (() => void) | undefined {
-    const count = this.#counts.get(key) ?? 0
-    if (count >= maxPerKey || (this.#total >= maxTotal && !isKnownDevice)) return undefined
-    this.#counts.set(key, count + 1)
-    this.#total += 1
-    return () => this.#leave(key)
+  /** Counts an attempt until the returned function is called. Returns `undefined` if too many attempts wait for one of its counters. */
+  enter(counters: readonly Counter[]): (() => void) | undefined {
+    const isFull = ({ allowance, names: [name] }: Counter) =>
+      this.#count(name) >= (allowance.by.includes('account') ? maxPerAccount : maxPerNetwork)
+    if (counters.some(isFull)) return undefined
+    for (const { names } of counters) this.#counts.set(names[0], this.#count(names[0]) + 1)
+    return () => {
+      for (const { names } of counters) this.#leave(names[0])
+    }
   }
 
-  #leave(key: string): void {
-    const count = this.#counts.get(key) ?? 0
-    if (count > 1) this.#counts.set(key, count - 1)
-    else this.#counts.delete(key)
-    this.#total -= 1
+  #leave(name: string): void {
+    const count = this.#count(name) - 1
+    if (count > 0) this.#counts.set(name, count)
+    else this.#counts.delete(name)
+  }
+
+  #count(name: string): number {
+    return this.#counts.get(name) ?? 0
   }
 }

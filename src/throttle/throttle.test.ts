@@ -3,14 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import type { MikroORM } from '@mikro-orm/core'
 import { openDatabase } from '../database/open-database.ts'
 import { TryLater } from '../refusal.ts'
 import { schema } from '../schema.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 import { makeDatabase } from '../testing/test-database.ts'
-import { AttemptCount } from './counter-rows.ts'
-import { counterOf, keyOf } from './key.ts'
-import { type Attempt, Throttle } from './throttle.ts'
+import { rules } from './allowance.ts'
+import { AttemptCount } from './attempt-count.ts'
+import { countersOf } from './counter.ts'
+import { type Attempt, maxRows, resetAttempts, Throttle } from './throttle.ts'
 
 const wrong = async () => undefined
 const right = async () => 'right'
@@ -55,6 +57,14 @@ async function runTen(throttle: Throttle) {
   )
   await Promise.all(started.map(({ promise }) => promise))
   return { gate, running }
+}
+
+/** A throttle whose table counts as full. */
+async function fullThrottle(orm: MikroORM) {
+  const throttle = new Throttle(orm, Date.now, 0)
+  // The first attempt counts the rows.
+  await throttle.attempt({ ...guess, account: 'first@example.com', address: '203.0.113.99' }, right)
+  return throttle
 }
 
 describe('Throttle', () => {
@@ -217,7 +227,7 @@ describe('Throttle', () => {
     assert.equal(await throttle.purge(), 1, 'the unused row')
     assert.equal(await throttle.purge(), 0)
     now += 25 * 60 * 60_000
-    assert.deepEqual([await throttle.purge(2), await throttle.purge(2), await throttle.purge(2)], [2, 1, 0])
+    assert.deepEqual([await throttle.purge(2), await throttle.purge(2), await throttle.purge(2)], [2, 2, 0])
   })
 
   test('P4 ignores and deletes counts with a time in the future', async (t) => {
@@ -232,8 +242,8 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
     while ((await throttle.purge()) > 0);
     assert.deepEqual(
-      (await orm.em.fork().find(AttemptCount, {})).map(({ at }) => at),
-      [start],
+      (await orm.em.fork().find(AttemptCount, {})).map(({ expiresAt }) => expiresAt),
+      [start + 15 * 60_000],
     )
   })
 
@@ -256,38 +266,127 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('P2 counts the attempts of one time slice in one row per allowance', async (t) => {
+  test('D1 counts the attempts of one and a half windows at most, and never too few', async (t) => {
     const { orm } = await openOne(t)
-    await flood([new Throttle(orm, () => 0)], Array(10).fill(guess), wrong)
-    assert.equal(await orm.em.fork().count(AttemptCount), 4)
+    const start = Date.parse('2026-11-21T12:00:00Z')
+    const minutes = (count: number) => count * 60_000
+    let now = start
+    const throttle = new Throttle(orm, () => now)
+    const evaluated: number[] = []
+    // One guess each minute. Of any 15 minutes, only ten guesses are evaluated.
+    for (; now < start + minutes(60); now += minutes(1))
+      await throttle
+        .attempt(guess, async () => void evaluated.push(now))
+        .catch((error: unknown) => assert.ok(error instanceof TryLater))
+    for (const [i, at] of evaluated.entries())
+      assert.ok((evaluated[i + 10] ?? Number.POSITIVE_INFINITY) >= at + minutes(15))
+    assert.ok(evaluated.length >= 30, `${evaluated.length} in an hour`)
   })
 
-  test('P2 writes no row for an unknown device if the table is full, and still accepts known devices', async (t) => {
+  test('P2 rejects a /48 after twice the failures of a network, and a /24 too', async (t) => {
     const { orm } = await openOne(t)
-    let now = Date.now()
-    const throttle = new Throttle(orm, () => now, 80)
-    const rows = () => orm.em.fork().count(AttemptCount)
-    const attempt = (i: number) => ({ ...guess, account: `${i}@example.com`, address: `2001:db8:0:${i}::1` })
-    for (let i = 0; i < 20; i += 1) await throttle.attempt(attempt(i), wrong)
-    for (let i = 20; i < 200; i += 1)
-      await assert.rejects(throttle.attempt(attempt(i), wrong), { status: 429 })
-    assert.equal(await rows(), 80)
-    assert.equal(await throttle.attempt({ ...attempt(201), device: 'known' }, right), 'right')
-    now += 24 * 60 * 60_000
-    while ((await throttle.purge()) > 0);
-    assert.equal(await throttle.attempt(attempt(202), right), 'right')
+    const throttle = new Throttle(orm)
+    const spray = (address: (i: number) => string): Attempt[] =>
+      Array.from({ length: 150 }, (_, i) => ({ action: 'passkey', account: '', address: address(i) }))
+    const six = await flood(
+      [throttle],
+      spray((i) => `2001:db8:7:${i.toString(16)}::1`),
+      wrong,
+    )
+    const four = await flood(
+      [throttle],
+      spray((i) => `198.51.100.${i}`),
+      wrong,
+    )
+    assert.deepEqual([six.evaluated, four.evaluated], [100, 100])
+    const outside = { action: 'passkey', account: '', address: '2001:db8:8::1' } as const
+    assert.equal(await throttle.attempt(outside, right), 'right')
   })
 
-  test('P2 has fewer than 65,536 counters for the passwords of 100,000 accounts', () => {
-    const names = Array.from({ length: 100_000 }, (_, i) => {
-      const key = keyOf(`${i}@example.com`, '192.0.2.1')
-      return counterOf(
-        'password',
-        { by: ['account'], limit: 100, within: 86_400_000, counts: ['failure'] },
-        key,
-      )
-    })
-    assert.ok(new Set(names).size < 65_536)
+  test('P2 has room for all that a thousand blocks may do, so that their attempts share no row with others', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = new Throttle(orm)
+    // All that strangers can do, each time at another account and from another network of the block.
+    const actions = ['password', 'passkey', 'sign-up', 'mail', 'mailbox'] as const
+    let evaluated = 0
+    for (const action of actions) {
+      const all = Array.from({ length: action === 'mailbox' ? 40 : 110 }, (_, i) => {
+        return { action, account: `${i}@example.com`, address: `2001:db8:7:${i.toString(16)}::1` }
+      })
+      evaluated += (await flood([throttle], all, wrong)).evaluated
+    }
+    // A mail counts by its network and by its address.
+    assert.equal(evaluated, 100 + 100 + 100 + 40 + 40)
+    const rows = await orm.em.fork().count(AttemptCount)
+    assert.ok(rows * 1_000 < maxRows, `${rows} rows of a block`)
+    assert.equal(await throttle.attempt({ ...guess, action: 'mail' }, right), 'right')
+  })
+
+  test('P2 counts in shared rows while the table is full, and still accepts others', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = await fullThrottle(orm)
+    await flood([throttle], Array(20).fill(guess), wrong)
+    await assert.rejects(throttle.attempt(guess, right), { status: 429 })
+    const shared = await orm.em.fork().count(AttemptCount, { id: { $like: '%:%' }, used: 10 })
+    assert.equal(shared, 4, 'one row for each allowance of failures')
+    assert.equal(await throttle.attempt({ ...guess, account: 'bob', address: '203.0.113.1' }, right), 'right')
+  })
+
+  test('P2 counts the attempts of before and after the table is full together', async (t) => {
+    const { orm } = await openOne(t)
+    const [empty, full] = [new Throttle(orm), await fullThrottle(orm)]
+    for (const throttles of [
+      [empty, full],
+      [full, empty],
+    ]) {
+      const address = `203.0.113.${throttles.indexOf(full)}`
+      const each = Array<Attempt>(7).fill({ ...guess, address })
+      const evaluated: number[] = []
+      for (const throttle of throttles) evaluated.push((await flood([throttle], each, wrong)).evaluated)
+      assert.deepEqual(evaluated, [7, 3])
+    }
+  })
+
+  test('D1 keeps the limit of an account after the password reset of another one that shares its row', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = await fullThrottle(orm)
+    const many = Array.from({ length: 100 }, (_, i) => ({ ...guess, address: `198.51.${i}.1` }))
+    await flood([throttle], many, wrong)
+    const rowOf = (account: string) => {
+      const values = { account, network: undefined, block: undefined, device: undefined }
+      const allowances = rules.password.allowances.slice(3, 4)
+      return countersOf({ action: 'password', allowances, values }, { now: 0, isFull: true })[0]?.id
+    }
+    let eve = 0
+    while (rowOf(`${eve}@example.com`) !== rowOf(guess.account)) eve += 1
+    await resetAttempts(orm.em.fork(), `${eve}@example.com`)
+    await assert.rejects(throttle.attempt({ ...guess, address: '203.0.113.1' }, right), TryLater)
+  })
+
+  test('accepts an account after its password reset', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = new Throttle(orm)
+    await flood([throttle], Array(10).fill(guess), wrong)
+    await resetAttempts(orm.em.fork(), guess.account)
+    assert.equal(await throttle.attempt(guess, right), 'right')
+  })
+
+  test('counts in a transaction, and a rollback undoes the count', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = new Throttle(orm)
+    const notice = { action: 'notice', account: 'ada' } as const
+    const count = (isRolledBack: boolean) =>
+      orm.em
+        .fork()
+        .transactional(async (em) => {
+          const isCounted = await throttle.countIn(em, notice)
+          if (isRolledBack) throw new Error('rollback')
+          return isCounted
+        })
+        .catch(() => 'rolled back')
+    const results: unknown[] = []
+    for (let i = 0; i < 22; i += 1) results.push(await count(i < 11))
+    assert.deepEqual(results, [...Array(11).fill('rolled back'), ...Array(10).fill(true), false])
   })
 
   test('rejects an attempt if other attempts hold all reservations for five seconds', async (t) => {

@@ -1,19 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import { deleteBatch } from '../database/delete-batch.ts'
+import { clockSkew } from '../database/future-time.ts'
 import { Refusal } from '../refusal.ts'
-import { type Action, type Outcome, rules } from './allowance.ts'
-import { AttemptCount, type Quota } from './counter-rows.ts'
-import { Counters, type Reservation } from './counters.ts'
-import { counterOf, isByAccount, keyOf } from './key.ts'
-import { NetworkLimit } from './network-limit.ts'
+import { type Action, longestWindow, type Outcome, rules } from './allowance.ts'
+import { AttemptCount } from './attempt-count.ts'
+import { type Counter, countersOf, prefixOf } from './counter.ts'
+import { reserve, settle, usedUp } from './counts.ts'
+import { blockOf, networkOf } from './network.ts'
 import { PendingLimit } from './pending-limit.ts'
-import { TableLimit } from './table-limit.ts'
+import { TaskQueue } from './task-queue.ts'
 import { tooMany } from './too-many.ts'
 
 // How long an attempt waits for a reservation, the pause between retries, and `Retry-After` of a busy throttle. In milliseconds.
 const longestWait = 5_000
 const pause = 50
 const busy = 5_000
+// Attempts until this process counts the rows of the table again.
+const recount = 1_000
+/** Above this number of rows, new counters share rows. */
+export const maxRows = 1_000_000
 
 /** An attempt at an action, by account, network and device. */
 export interface Attempt {
@@ -28,33 +34,38 @@ export interface Attempt {
   readonly isDisconnected?: () => boolean
 }
 
-/** Limits attempts by account, network and device. Except for `countLookUp`, the counts are in the database. */
+/**
+ * Limits attempts by account, network and device. The counts are in the database, so that processes share them and a restart keeps
+ * them.
+ */
 export class Throttle {
-  readonly #counters: Counters
+  readonly #orm: MikroORM
   readonly #now: () => number
-  readonly #table: TableLimit
-  readonly #lookUps = new NetworkLimit(50)
+  readonly #maxRows: number
   readonly #pending = new PendingLimit()
+  readonly #reservations = new TaskQueue()
+  #isFull = false
+  #untilRecount = 0
 
-  /** @param maxRows the maximum number of rows, at 200 bytes each. A full table rejects attempts that are counted by network */
-  constructor(orm: MikroORM, now = Date.now, maxRows = 1_000_000) {
-    this.#counters = new Counters(orm, now)
+  /** @param limit the number of rows above which new counters share rows */
+  constructor(orm: MikroORM, now = Date.now, limit = maxRows) {
+    this.#orm = orm
     this.#now = now
-    this.#table = new TableLimit(() => orm.em.fork().count(AttemptCount), maxRows)
+    this.#maxRows = limit
   }
 
   /**
    * Evaluates an attempt within its allowances. The attempt is reserved first, so that concurrent attempts count like
    * successive ones. If running evaluations hold all reservations, the attempt waits for up to five seconds.
    * @returns the result of `evaluate`; `undefined` counts as a failure
-   * @throws {TryLater} 429, if an allowance is used up, the wait times out, too many attempts wait, or the table is full
+   * @throws {TryLater} 429, if an allowance is used up, the wait times out, or too many attempts wait
    * @throws {Refusal} 400, if the client closes the connection while the attempt waits
    */
   async attempt<Result>(
     attempt: Attempt,
     evaluate: () => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
-    const reservation = await this.#reserve(attempt)
+    const counters = await this.#reserve(attempt)
     // Stays undefined if the evaluation throws, for example because the database is unavailable.
     let outcome: Outcome | undefined
     try {
@@ -62,62 +73,75 @@ export class Throttle {
       outcome = result === undefined ? 'failure' : 'success'
       return result
     } finally {
-      await this.#counters.settle(reservation, outcome)
+      await settle(this.#orm, counters, outcome)
     }
   }
 
   /**
-   * Counts a cheap look-up, such as whether an e-mail address is already in use, in the memory of this process.
-   * @throws {TryLater} 429, after 50 from a network in 15 minutes
+   * Counts an action in the transaction of `em`. A rollback undoes the count.
+   * @returns `false`, and counts nothing, if an allowance is used up
    */
-  countLookUp(address: string): void {
-    this.#lookUps.count(address)
+  async countIn(em: EntityManager, attempt: Pick<Attempt, 'action' | 'account'>): Promise<boolean> {
+    const counters = this.#countersOf({ ...attempt, address: '' })
+    const transaction = em.getTransactionContext()
+    const isReserved = await reserve(this.#orm, counters, this.#now(), transaction)
+    if (isReserved) await settle(this.#orm, counters, 'success', transaction)
+    return isReserved
   }
 
   /** Deletes a batch of counts that have expired or are in the future. Returns their number. */
-  async purge(limit = 500): Promise<number> {
-    const deleted = await this.#counters.purge(limit)
-    if (deleted > 0) this.#table.reset()
-    return deleted
+  purge(limit = 500): Promise<number> {
+    const now = this.#now()
+    const inFuture = { expiresAt: { $gt: now + longestWindow + clockSkew } }
+    const where = { $or: [{ expiresAt: { $lte: now } }, inFuture] }
+    return deleteBatch(this.#orm.em.fork(), AttemptCount, { where, key: 'id' }, limit)
   }
 
-  async #reserve(attempt: Attempt): Promise<Reservation> {
-    const { action } = attempt
-    const { allowances, fromDevice = allowances } = rules[action]
-    const key = keyOf(attempt.account, attempt.address, attempt.device)
-    const isKnownDevice = key.device !== null
-    const quota = { action, key, allowances: isKnownDevice ? fromDevice : allowances }
-    const isByNetwork = quota.allowances.some(({ by }) => by.includes('network'))
-    if (isByNetwork && (await this.#table.isFull())) throw tooMany(busy)
-    const leave = this.#pending.enter(`${key.account} ${key.device ?? key.network}`, { isKnownDevice })
+  async #reserve(attempt: Attempt): Promise<readonly Counter[]> {
+    await this.#checkSize()
+    const leave = this.#pending.enter(this.#countersOf(attempt))
     if (!leave) throw tooMany(busy)
     try {
-      return await this.#retry(quota, attempt)
+      return await this.#retry(attempt)
     } finally {
       leave()
     }
   }
 
-  async #retry(quota: Quota, { isDisconnected = () => false }: Attempt): Promise<Reservation> {
+  async #retry(attempt: Attempt): Promise<readonly Counter[]> {
     for (const until = performance.now() + longestWait; ; ) {
-      const reservation = await this.#counters.reserve(quota)
-      if (reservation) return reservation
-      const { allowance, wait } = await this.#counters.usedUp(quota)
+      const counters = this.#countersOf(attempt)
+      // Without the queue, attempts that wait for a lock of PostgreSQL could occupy every connection of the pool.
+      const isReserved = await this.#reservations.run(() => reserve(this.#orm, counters, this.#now()))
+      if (isReserved) return counters
+      const { allowance, wait } = await usedUp(this.#orm, counters, this.#now())
       if (wait > 0) throw tooMany(wait, allowance, this.#now())
       if (performance.now() >= until) throw tooMany(busy)
       await sleep(pause)
-      if (isDisconnected()) throw new Refusal(400, 'The connection was closed while this request waited.')
+      if (attempt.isDisconnected?.())
+        throw new Refusal(400, 'The connection was closed while this request waited.')
     }
+  }
+
+  #countersOf({ action, account, device, address }: Attempt): readonly Counter[] {
+    const { allowances, fromDevice = allowances } = rules[action]
+    const values = { account, device, network: networkOf(address), block: blockOf(address) }
+    const isKnown = device !== undefined
+    const counted = { action, values, allowances: isKnown ? fromDevice : allowances }
+    return countersOf(counted, { now: this.#now(), isFull: this.#isFull })
+  }
+
+  // Only at the first of many attempts, because a large table takes long to count.
+  async #checkSize(): Promise<void> {
+    this.#untilRecount -= 1
+    if (this.#untilRecount > 0) return
+    this.#untilRecount = recount
+    this.#isFull = (await this.#orm.em.fork().count(AttemptCount)) >= this.#maxRows
   }
 }
 
-/** Resets the allowances of an account, for example after a password reset. */
-export async function resetAttempts(
-  em: EntityManager,
-  { action, account }: Pick<Attempt, 'action' | 'account'>,
-): Promise<void> {
-  const key = keyOf(account, '')
-  const allowances = rules[action].allowances.filter(isByAccount)
-  const counters = allowances.map((allowance) => counterOf(action, allowance, key))
-  await em.nativeDelete(AttemptCount, { $or: [{ account: key.account }, { counter: { $in: counters } }] })
+/** Resets the limits on guessing the password of an account, for example after a password reset. */
+export async function resetAttempts(em: EntityManager, account: string): Promise<void> {
+  const prefix = prefixOf(account)
+  await em.nativeDelete(AttemptCount, { id: { $gte: prefix, $lt: `${prefix}~` } })
 }

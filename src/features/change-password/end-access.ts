@@ -28,7 +28,7 @@ export async function overwritePassword(
   // Read the time after the lock, because waiting for it may take seconds. `SignedTokenUser` rejects tokens from before this time.
   await changeCredentials(em, id, { passwordHash, passwordChangedAt: new Date() }, entity)
   await endAccess(em, id)
-  await resetAttempts(em, { action: 'password', account: accountKey({ kind, username: email }) })
+  await resetAttempts(em, accountKey({ kind, username: email }))
 }
 
 /**

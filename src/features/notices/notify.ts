@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { NoticeData, NoticeEvent } from '../../mail/notices.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { countLocked } from '../../throttle/count-locked.ts'
 import { isVerified } from '../../users/person.ts'
 import type { User } from '../../users/user.ts'
 import { deviceName } from '../sessions/device-name.ts'
@@ -24,7 +23,8 @@ export async function notify(
   more: Pick<NoticeData, 'codesLeft'> = {},
 ): Promise<void> {
   if (!ctx.outbox || !isVerified(account)) return
-  if (ctx.guessing && !(await countLocked(em, { action: 'notice', account: `${event} ${id}` }))) return
+  const attempt = { action: 'notice', account: `${event} ${id}` } as const
+  if (ctx.guessing && !(await ctx.guessing.throttle.countIn(em, attempt))) return
   const device = withoutLinks(deviceName(ctx.get('User-Agent')))
   await ctx.outbox.add(em, {
     kind: 'notice',

@@ -17,7 +17,7 @@ import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 import type { Overrides, SoftwareAuthenticator } from '../../testing/software-authenticator.ts'
-import { countLocked } from '../../throttle/count-locked.ts'
+import { Throttle } from '../../throttle/throttle.ts'
 
 describe('GET /login', () => {
   test('U7 E13 sends passkey options and a cookie, and runs no query', async (t) => {
@@ -230,7 +230,9 @@ describe('POST /login/passkey', () => {
     const { site, ada, visitor } = await passkeySite(t, { THROTTLE: 'on' })
     const authenticator = await addPasskey(visitor)
     await site.orm.em.fork().transactional(async (em) => {
-      for (let i = 0; i < 98; i += 1) await countLocked(em, { action: 'passkey-of-account', account: ada.id })
+      const throttle = new Throttle(site.orm)
+      for (let i = 0; i < 98; i += 1)
+        await throttle.countIn(em, { action: 'passkey-of-account', account: ada.id })
     })
     assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 303)
     const { status, text } = await signInWithPasskey(site.visitor(), authenticator)

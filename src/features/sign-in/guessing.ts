@@ -50,11 +50,6 @@ export function limitedCode<Result>(
   )
 }
 
-/** Rate-limits the look-up of an address at sign-up. */
-export function countLookUp(ctx: SiteContext): Promise<void> {
-  return auditThrottled(ctx, undefined, async () => ctx.guessing?.throttle.countLookUp(ctx.ip))
-}
-
 /** Returns whether the client has closed the connection. */
 export function isDisconnected({ req }: SiteContext): boolean {
   return req.socket.destroyed

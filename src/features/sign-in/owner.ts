@@ -5,6 +5,7 @@ import { wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { notifyOfProgram } from '../notices/notify.ts'
+import { count } from './guessing.ts'
 
 /** Redirects requests without a user to the login page. After the sign-in, visitors return to the page that they requested. */
 export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
@@ -19,6 +20,7 @@ export function owner() {
     User.authenticator(),
     (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? signedIn(ctx, next) : requireUser(ctx, next)),
     reportPasswordUse,
+    countChange,
   ] as const
 }
 
@@ -35,6 +37,12 @@ export async function currentPasswordProblem(
   if (password === '') return 'Enter your current password.'
   const found = await User.findByPassword({ username: email, password }, ctx)
   return found?.id === id ? undefined : 'This is not your current password.'
+}
+
+/** Counts a request of the owner that may write. */
+async function countChange(ctx: SiteContext, next: Next): Promise<unknown> {
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') await count(ctx, 'change', ctx.auth.require(User).id)
+  return next()
 }
 
 async function reportPasswordUse(ctx: SiteContext, next: Next): Promise<unknown> {

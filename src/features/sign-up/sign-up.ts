@@ -16,7 +16,7 @@ import { storeDevice } from '../known-devices/known-devices.ts'
 import { countVerification, mayMail } from '../mail-limit.ts'
 import { lifetime } from '../sessions/session-limits.ts'
 import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
-import { countLookUp, isDisconnected, limited } from '../sign-in/guessing.ts'
+import { isDisconnected, limited } from '../sign-in/guessing.ts'
 
 /** The error for the address of another account. */
 export const addressInUse = {
@@ -36,12 +36,11 @@ export function signUp(router: SiteRouter): void {
     // Throws 503 if the session cannot be read.
     ctx.auth.has(User)
     const registration = parseRegistration(ctx)
-    await countLookUp(ctx)
     const { emailKey } = registration
-    const isInUse = await entityManager(ctx).count(User, { emailKey }, { filters: false })
-    const user = isInUse
-      ? undefined
-      : await limited(ctx, { action: 'sign-up', account: emailKey }, () => createUser(ctx, registration))
+    const user = await limited(ctx, { action: 'sign-up', account: emailKey }, async () => {
+      const isInUse = await entityManager(ctx).count(User, { emailKey }, { filters: false })
+      return isInUse ? undefined : createUser(ctx, registration)
+    })
     if (!user) throw new FieldRefusal('email_taken', [addressInUse])
     audit(ctx, 'signed up', user)
     if (!wantsPage(ctx)) {
