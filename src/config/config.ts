@@ -26,6 +26,8 @@ export interface Config extends StorageConfig {
    */
   readonly secretsKeys: readonly SecretsKey[] | undefined
   readonly jwtIssuer: string
+  /** A sentence about the site. */
+  readonly siteTagline: string | undefined
   readonly brandColor: BrandColor | undefined
   /** An `https:` or `mailto:` URL. */
   readonly supportUrl: string | undefined
@@ -59,6 +61,7 @@ export function readConfig(variables: Variables = process.env): Config {
     port: readPort(environment),
     publicUrl,
     rpId: readRpId(environment, publicUrl),
+    siteTagline: environment.read('SITE_TAGLINE', label(200), undefined),
     brandColor: environment.read('BRAND_COLOR', brandColor, undefined),
     supportUrl: environment.read('SUPPORT_URL', contact, undefined),
     secretsKeys: readSecretsKeys(environment),

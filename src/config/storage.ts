@@ -10,6 +10,9 @@ import {
   wholeNumber,
 } from './environment.ts'
 
+/** The name without `SITE_NAME`. The home page then demonstrates the package. */
+export const defaultSiteName = 'koa-authenticators'
+
 /** The part of the configuration that commands need to change accounts. */
 export interface StorageConfig {
   readonly profile: (typeof profiles)[number]
@@ -45,7 +48,7 @@ export function readStorage(environment: Environment): StorageConfig {
   return {
     profile,
     production,
-    siteName: environment.read('SITE_NAME', label(50), 'koa-authenticators'),
+    siteName: environment.read('SITE_NAME', label(50), defaultSiteName),
     dataDir,
     databaseUrl: environment.read('DATABASE_URL', database, `sqlite:${join(dataDir, 'site.sqlite')}`),
     // At least two, because the migration lock occupies one connection.

@@ -26,6 +26,18 @@ describe('SITE_NAME', () => {
   })
 })
 
+describe('the home page', () => {
+  it('welcomes visitors of a site with a name, and demonstrates the package on a site without', async (t) => {
+    const named = await startSite(t, { SITE_NAME: 'Acme', SITE_TAGLINE: 'Payments & more' })
+    const { text } = await named.visitor().page('/')
+    assert.match(text, /<h1>Acme<\/h1>/)
+    assert.match(text, /Payments &amp; more/)
+    assert.match(text, /href="\/signup"[\s\S]*href="\/login"/)
+    assert.doesNotMatch(text, /koa|demo\.css/i)
+    assert.match((await (await startSite(t)).visitor().page('/')).text, /<h1>Authentication for Koa/)
+  })
+})
+
 describe('BRAND_COLOR', () => {
   it('is served as a style sheet, linked after the one of the site, with a variant for dark pages', async (t) => {
     const site = await startSite(t, { BRAND_COLOR: '#0055ff' })

@@ -2,9 +2,10 @@ import type { Config } from '../config/config.ts'
 import type { SiteData } from './view-data.ts'
 
 /** The configured data of every page. */
-export function siteData({ siteName, supportUrl, brandColor, mail }: Config): SiteData {
+export function siteData({ siteName, siteTagline, supportUrl, brandColor, mail }: Config): SiteData {
   return {
     site: siteName,
+    tagline: siteTagline,
     support: supportUrl,
     hasBrandColor: brandColor !== undefined,
     hasMail: mail !== undefined,

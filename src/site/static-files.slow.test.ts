@@ -104,7 +104,7 @@ const guesses = [
     'app.ts',
     'views/',
     'views/home.eta',
-    'home.eta',
+    'demo.eta',
     'public',
     'public/',
     'public/style.css',

@@ -4,6 +4,8 @@ import type { NewTokenRecord, PasskeyRecord, SessionRecord, TokenRecord } from '
 export interface SiteData {
   /** The name of the site. */
   readonly site?: string
+  /** A sentence about the site, for its home page. */
+  readonly tagline?: string | undefined
   /** The `https:` or `mailto:` URL for questions, if it is configured. */
   readonly support?: string | undefined
   /** Whether pages load `/brand.css`, which has the configured accent colours. */
@@ -40,6 +42,7 @@ interface Messages {
 
 interface PageData {
   home: object
+  demo: object
   'sign-up': { values?: { name?: string; email?: string }; next?: string | undefined }
   'sign-in': {
     values?: { username?: string; remember?: boolean }

@@ -33,6 +33,7 @@ const event = { event: payload, isRefusal: true, at: new Date(0), device: payloa
 /** States of every page, with a hostile value in place of each input. */
 const states: { [Name in keyof Views]: Views[Name][] } = {
   home: [{}],
+  demo: [{}],
   'sign-up': [
     {},
     {
@@ -409,10 +410,10 @@ describe('views and page', () => {
     assert.equal((await render('problem', problem)).html.split(shown).length, 3)
   })
 
-  test('the home page quotes the origin in shell commands', async () => {
-    const odd = await render('home', {}, { origin: "http://o'brien:3000" })
+  test('the demonstration quotes the origin in shell commands', async () => {
+    const odd = await render('demo', {}, { origin: "http://o'brien:3000" })
     assert.ok(odd.html.includes(String.raw`curl -i &#39;http://o&#39;\&#39;&#39;brien:3000/me&#39;`))
-    const home = await render('home', {}, { origin: 'http://localhost:3000' })
+    const home = await render('demo', {}, { origin: 'http://localhost:3000' })
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
   })
 
@@ -424,7 +425,7 @@ describe('views and page', () => {
   test('L8 a template gets only the common data and its own data, and not ctx.state', async () => {
     const { html } = await render('home', {}, {}, { user: ada })
     assert.doesNotMatch(html, /ada@example\.com|>Ada</)
-    assert.match(html, /Not signed in/)
+    assert.match(html, /<body [^>]*data-user="visitor"/)
   })
 })
 
