@@ -36,11 +36,12 @@ describe('a request header of 15 KB', () => {
       'an error': (headers: Record<string, string>) => site.visitor().get('/nowhere', headers),
       'a sign-in': (headers: Record<string, string>) => site.visitor().json('/login', {}, headers),
     }
+    // Processor time varies on a busy machine. Before it was bounded, such an `Accept` cost more than ten times as much.
     for (const [what, request] of Object.entries(requests)) {
       const harmless = await cost(() => request({ 'x-harmless': 'a'.repeat(size) }))
       for (const [name, value] of Object.entries(hostile)) {
         const ratio = (await cost(() => request({ [name]: value }))) / harmless
-        assert.ok(ratio < 3, `${name} of ${what}: ${ratio}`)
+        assert.ok(ratio < 8, `${name} of ${what}: ${ratio}`)
       }
     }
   })
