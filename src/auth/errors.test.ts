@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.ts'
+import { AuthError, Forbidden, Misuse, ProviderError, Unauthorized, Undecided } from './errors.ts'
 
 describe('AuthError', () => {
   test('has a status for the client and a code that programs can rely on', () => {
@@ -37,6 +37,13 @@ describe('AuthError', () => {
     process.env.NODE_ENV = 'production'
     assert.match(new Undecided(driverError).stack ?? '', /because of DriverException$/)
     assert.doesNotMatch(new Undecided(driverError).stack ?? '', /ada@/)
+    const refused = Object.assign(new Error('connect ::1'), { code: 'ECONNREFUSED' })
+    assert.match(
+      new Undecided(new TypeError('fetch failed', { cause: refused })).stack ?? '',
+      /because of TypeError because of Error ECONNREFUSED$/,
+    )
+    const unknown = new ProviderError('The keys of https://login.example cannot be loaded.')
+    assert.match(new Undecided(unknown).stack ?? '', /because of ProviderError: The keys of .* loaded\.$/)
     process.env.NODE_ENV = 'development'
     assert.match(
       new Undecided(new Error('no such table: user')).stack ?? '',

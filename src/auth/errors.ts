@@ -74,11 +74,24 @@ export class Undecided extends AuthError {
   }
 }
 
-/** The stack of a mistake in code, else the name of the error, and in development its message. */
+/** A provider of tokens or identities failed. The message contains no secret, so it is logged in production too. */
+export class ProviderError extends Error {
+  override readonly name: string = 'ProviderError'
+}
+
+/** The stack of a mistake in code. Else the message in development, and in production only the name and the code of the error and its causes. */
 export function describeError(cause: Error): string {
-  if (cause instanceof TypeError || cause instanceof ReferenceError) return cause.stack ?? cause.message
+  if (cause instanceof ReferenceError) return cause.stack ?? cause.message
+  // `fetch failed` is a TypeError too, and its cause has the reason.
+  if (cause instanceof TypeError && !(cause.cause instanceof Error)) return cause.stack ?? cause.message
   // The message of a database error may contain the credentials.
-  return isProduction() ? cause.name : `${cause.name}: ${cause.message}`
+  const isSafe = cause instanceof ProviderError || cause instanceof AuthError
+  return isProduction() && !isSafe ? namesOf(cause) : `${cause.name}: ${cause.message}`
+}
+
+function namesOf({ name, cause, ...error }: Error, levels = 5): string {
+  const code = 'code' in error && /^\w{1,60}$/.test(String(error.code)) ? ` ${error.code}` : ''
+  return `${name}${code}${cause instanceof Error && levels > 0 ? ` because of ${namesOf(cause, levels - 1)}` : ''}`
 }
 
 export function isProduction(): boolean {

@@ -1,11 +1,11 @@
 import { createPublicKey } from 'node:crypto'
-import { Misuse } from '../errors.ts'
+import { Misuse, ProviderError } from '../errors.ts'
 import { type JsonObject, parseJsonObject } from '../json-object.ts'
 import type { VerifyingKey } from './compact.ts'
 import { checkStrength } from './key-strength.ts'
 
 /** The keys of an issuer could not be loaded. Guards respond with 503. */
-class JWTIssuerError extends Error {
+class JWTIssuerError extends ProviderError {
   override readonly name = 'JWTIssuerError'
 }
 

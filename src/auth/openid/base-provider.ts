@@ -1,5 +1,5 @@
 import type * as openid from 'openid-client'
-import { Misuse } from '../errors.ts'
+import { Misuse, ProviderError } from '../errors.ts'
 import { boundedFetch, isLoopback } from './bounded-fetch.ts'
 import type { Flow } from './flow.ts'
 import type { Identity } from './identity.ts'
@@ -61,7 +61,7 @@ export abstract class BaseProvider implements IdentityProvider {
       const identity = await this.read(client, { config, url, flow })
       // OpenID Connect Core §2.
       if (/^[\x20-\x7e]{1,255}$/.test(identity.subject)) return identity
-      throw new Error(`${this.name} sent a subject that is empty, too long or not in ASCII.`)
+      throw new ProviderError(`${this.name} sent a subject that is empty, too long or not in ASCII.`)
     } catch (error) {
       const refused = refusedBy(client, error)
       if (refused) return refused

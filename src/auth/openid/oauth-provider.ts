@@ -1,4 +1,5 @@
 import type * as openid from 'openid-client'
+import { ProviderError } from '../errors.ts'
 import { BaseProvider, type Exchange } from './base-provider.ts'
 import type { Identity } from './identity.ts'
 import type { ProviderOptions } from './identity-provider.ts'
@@ -57,7 +58,7 @@ export class OAuthProvider extends BaseProvider {
         headers,
       )
       if (!response.ok)
-        throw new Error(`The identity provider responded with ${response.status} to ${address}.`)
+        throw new ProviderError(`The identity provider responded with ${response.status} to ${address}.`)
       return response.json()
     }
     const found = await this.#options.identify(read)

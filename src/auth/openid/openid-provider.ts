@@ -1,5 +1,5 @@
 import type * as openid from 'openid-client'
-import { Misuse } from '../errors.ts'
+import { Misuse, ProviderError } from '../errors.ts'
 import { BaseProvider, type Exchange } from './base-provider.ts'
 import { boundedFetch, isLoopback } from './bounded-fetch.ts'
 import { type Identity, identityOf } from './identity.ts'
@@ -63,7 +63,7 @@ export class OpenIDProvider extends BaseProvider {
       ...(flow.maxAge !== undefined && { maxAge: Math.max(flow.maxAge, minimumAge) }),
     })
     const claims = tokens.claims()
-    if (!claims) throw new Error('The provider sent no ID token.')
+    if (!claims) throw new ProviderError('The provider sent no ID token.')
     // Some providers send the address only here.
     const isComplete = claims.email !== undefined || !config.serverMetadata().userinfo_endpoint
     const more = isComplete ? {} : await client.fetchUserInfo(config, tokens.access_token, claims.sub)

@@ -1,4 +1,5 @@
 import type * as openid from 'openid-client'
+import { ProviderError } from '../errors.ts'
 import type { Refused } from './identity-provider.ts'
 
 type OpenID = typeof openid
@@ -44,7 +45,7 @@ export function named(client: OpenID, name: string, error: unknown): unknown {
   const isOfProvider =
     error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
   if (!isOfProvider) return error
-  return new Error(
+  return new ProviderError(
     `The identity provider ${name} responded with the error ${JSON.stringify(error.error.slice(0, 50))}.`,
     { cause: error },
   )
