@@ -3,35 +3,64 @@ import { isUtf8 } from 'node:buffer'
 /** A JSON object from outside, with members of unknown types. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-const maxDepth = 32
+/** A text is not a JSON object, or one that other programs may read differently. */
+export class JsonObjectError extends Error {
+  override readonly name = 'JsonObjectError'
+  readonly code: 'invalid_json' | 'not_a_json_object' | 'duplicate_key' | 'json_too_deep'
+  /** The duplicate key. */
+  readonly key: string
 
-/** Parses a JSON object in UTF-8 without duplicate keys (RFC 7515 §4) and with at most 32 levels, else `undefined`. */
+  constructor(code: JsonObjectError['code'], key = '') {
+    super(code)
+    this.code = code
+    this.key = key
+  }
+}
+
+export const maxDepth = 32
+
+/** Parses a JSON object in UTF-8 as strictly as `readJsonObject`, else returns `undefined`. */
 export function parseJsonObject(bytes: Buffer): JsonObject | undefined {
   if (!isUtf8(bytes)) return undefined
   try {
-    const text = bytes.toString()
-    const value: unknown = JSON.parse(text)
-    return isObject(value) && countColons(text) === countMembers(value, maxDepth) ? value : undefined
+    return readJsonObject(bytes.toString())
   } catch {
     return undefined
   }
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/**
+ * Parses a JSON object without duplicate keys (RFC 7515 §4) and with at most 32 levels.
+ * @throws {JsonObjectError}
+ */
+export function readJsonObject(json: string): JsonObject {
+  const value = parse(json)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new JsonObjectError('not_a_json_object')
+  refuseDuplicateKeys(json)
+  return value as JsonObject
 }
 
-// Each colon outside strings is one key. `JSON.parse` keeps only the last of duplicate keys, so the counts differ.
-function countColons(json: string): number {
-  return json.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    throw new JsonObjectError('invalid_json')
+  }
 }
 
-function countMembers(value: unknown, levels: number): number {
-  if (typeof value !== 'object' || value === null) return 0
-  // `NaN` equals no number of colons, so too many levels are rejected.
-  if (levels === 0) return Number.NaN
-  const children: unknown[] = Object.values(value)
-  let count = Array.isArray(value) ? 0 : children.length
-  for (const child of children) count += countMembers(child, levels - 1)
-  return count
+// `JSON.parse` keeps only the last of duplicate keys. In valid JSON, a string before a colon is a key.
+function refuseDuplicateKeys(json: string): void {
+  const open: Set<string>[] = []
+  for (const [token, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
+    if (token === '{' || token === '[') open.push(new Set())
+    else if (token === '}' || token === ']') open.pop()
+    else if (colon !== undefined) {
+      const key: string = JSON.parse(token.slice(0, -colon.length))
+      const keys = open.at(-1)
+      if (keys?.has(key)) throw new JsonObjectError('duplicate_key', key)
+      keys?.add(key)
+    }
+    if (open.length > maxDepth) throw new JsonObjectError('json_too_deep')
+  }
 }

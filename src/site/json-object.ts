@@ -1,8 +1,5 @@
+import { type JsonObject, JsonObjectError, maxDepth, readJsonObject } from '../auth/json-object.ts'
 import { Refusal } from '../refusal.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
-
-const maxDepth = 32
 
 /**
  * Parses a JSON object strictly.
@@ -10,36 +7,20 @@ const maxDepth = 32
  * than 32 levels
  */
 export function parseJsonObject(json: string): JsonObject {
-  const value = parse(json)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Refusal('not_a_json_object', 'The body must be a JSON object.')
-  refuseDuplicateKeys(json)
-  return value as JsonObject
-}
-
-function parse(json: string): unknown {
   try {
-    return JSON.parse(json)
-  } catch {
-    throw new Refusal('invalid_json', 'The body is not valid JSON.')
+    return readJsonObject(json)
+  } catch (error) {
+    throw error instanceof JsonObjectError ? new Refusal(error.code, detailOf(error)) : error
   }
 }
 
-// `JSON.parse` keeps only the last of duplicate keys. In valid JSON, a string before a colon is a key.
-function refuseDuplicateKeys(json: string): void {
-  const open: Set<string>[] = []
-  for (const [token, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
-    if (token === '{' || token === '[') open.push(new Set())
-    else if (token === '}' || token === ']') open.pop()
-    else if (colon !== undefined) {
-      const key: string = JSON.parse(token.slice(0, -colon.length))
-      const keys = open.at(-1)
-      if (keys?.has(key)) throw new Refusal('duplicate_key', `Duplicate key \`${shown(key)}\` in the body.`)
-      keys?.add(key)
-    }
-    if (open.length > maxDepth)
-      throw new Refusal('json_too_deep', `The body must not have more than ${maxDepth} levels.`)
-  }
+function detailOf({ code, key }: JsonObjectError): string {
+  return {
+    invalid_json: 'The body is not valid JSON.',
+    not_a_json_object: 'The body must be a JSON object.',
+    duplicate_key: `Duplicate key \`${shown(key)}\` in the body.`,
+    json_too_deep: `The body must not have more than ${maxDepth} levels.`,
+  }[code]
 }
 
 function shown(key: string): string {
