@@ -87,7 +87,7 @@ export async function createApp({
   app.use(clientAddress(config.trustProxy))
   app.use(requestLog(log))
   app.use(auditEvents(trail))
-  app.use(securityHeaders)
+  app.use(securityHeaders(config.hsts))
   app.use(views(siteData(config)))
   app.use(errorBoundary)
   app.use(refuseAmbiguousFraming)

@@ -35,6 +35,8 @@ const production = {
   SMTP_URL: 'smtp://localhost',
   MAIL_FROM: 'no-reply@example.com',
   SECRETS_KEY: `key1:${secretsKey}`,
+  SITE_NAME: 'Acme',
+  JWT_ISSUER: 'https://example.com',
 }
 
 function mistakesOf(variables: Record<string, string | undefined>): readonly string[] {
@@ -72,6 +74,7 @@ describe('readConfig', () => {
         port: 3000,
         publicUrl: undefined,
         rpId: undefined,
+        hsts: 'sub-domains',
         brandColor: undefined,
         supportUrl: undefined,
         jwtIssuer: 'koa-authenticators',
@@ -309,6 +312,16 @@ describe('readConfig', () => {
     assert.deepEqual(config.warnings, [
       'SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.',
     ])
+  })
+
+  test('warns that production has the default name or the default issuer of tokens', () => {
+    assert.deepEqual(readConfig({ ...production, SITE_NAME: undefined }).warnings, [
+      'SITE_NAME is the default, koa-authenticators. Pages, mails and authenticator apps show it to users.',
+    ])
+    assert.deepEqual(readConfig({ ...production, JWT_ISSUER: 'koa-authenticators' }).warnings, [
+      'JWT_ISSUER is the default, koa-authenticators. Another site with the same keys would accept the tokens of this one.',
+    ])
+    assert.deepEqual(readConfig(development).warnings, [])
   })
 
   test('rejects a SECRETS_KEY with a weak key, an invalid name or a repeated name, and prints no key', () => {

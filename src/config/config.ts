@@ -1,3 +1,4 @@
+import type { Hsts } from '../site/security-headers.ts'
 import { host, proxies, type TrustProxy } from './addresses.ts'
 import { type BrandColor, brandColor, contact, label } from './branding.ts'
 import { readDevelopmentSecret } from './development-keys.ts'
@@ -7,7 +8,7 @@ import { type MailConfig, readMail } from './mail.ts'
 import { readPort, readPublicUrl, readRpId } from './public-url.ts'
 import { developmentSecretsKey, readSecretsKeys, type SecretsKey } from './secrets-keys.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
-import { warnAbout } from './warnings.ts'
+import { defaultName, warnAbout } from './warnings.ts'
 
 /** The configuration of the server. `.env.example` explains every variable. */
 export interface Config extends StorageConfig {
@@ -18,6 +19,7 @@ export interface Config extends StorageConfig {
   /** The host that passkeys belong to. `undefined` without `publicUrl`, or if browsers do not support passkeys at that URL. */
   readonly rpId: string | undefined
   readonly secureCookies: boolean
+  readonly hsts: Hsts
   /** The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`. */
   readonly jwtKeys: KeySources
   /**
@@ -62,10 +64,11 @@ export function readConfig(variables: Variables = process.env): Config {
     publicUrl,
     rpId: readRpId(environment, publicUrl),
     siteTagline: environment.read('SITE_TAGLINE', label(200), undefined),
+    hsts: environment.read('HSTS', oneOf('sub-domains', 'host', 'off'), 'sub-domains'),
     brandColor: environment.read('BRAND_COLOR', brandColor, undefined),
     supportUrl: environment.read('SUPPORT_URL', contact, undefined),
     secretsKeys: readSecretsKeys(environment),
-    jwtIssuer: environment.read('JWT_ISSUER', label(200), 'koa-authenticators'),
+    jwtIssuer: environment.read('JWT_ISSUER', label(200), defaultName),
     mail: readMail(environment, storage),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',

@@ -7,15 +7,30 @@ import type { StorageConfig } from './storage.ts'
 
 interface CheckedSettings extends StorageConfig {
   readonly publicUrl: URL | undefined
+  readonly jwtIssuer: string
   readonly trustProxy: TrustProxy
   readonly brandColor: BrandColor | undefined
   readonly mail: MailConfig | undefined
   readonly secretsKeys: readonly object[] | undefined
 }
 
+/** The default of `SITE_NAME` and `JWT_ISSUER`. */
+export const defaultName = 'koa-authenticators'
+
 /** Returns warnings about settings and file permissions that may be a mistake. */
 export function warnAbout(settings: CheckedSettings): string[] {
-  const { production, publicUrl, trustProxy, brandColor, mail, secretsKeys, dataDir, databaseUrl } = settings
+  const {
+    siteName,
+    jwtIssuer,
+    production,
+    publicUrl,
+    trustProxy,
+    brandColor,
+    mail,
+    secretsKeys,
+    dataDir,
+    databaseUrl,
+  } = settings
   const isHttps = publicUrl?.protocol === 'https:'
   const database = databaseName(databaseUrl)
   const warnings: string[] = []
@@ -31,6 +46,11 @@ export function warnAbout(settings: CheckedSettings): string[] {
     )
   if (production && !secretsKeys)
     warnings.push('SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.')
+  for (const [name, value, effect] of [
+    ['SITE_NAME', siteName, 'Pages, mails and authenticator apps show it to users'],
+    ['JWT_ISSUER', jwtIssuer, 'Another site with the same keys would accept the tokens of this one'],
+  ] as const)
+    if (production && value === defaultName) warnings.push(`${name} is the default, ${value}. ${effect}.`)
   if (isOpenToOthers(dataDir))
     warnings.push(`Other users of this machine can access DATA_DIR. Run: chmod 700 ${dataDir}`)
   if (!isPostgresUrl(databaseUrl) && isOpenToOthers(database))

@@ -1,5 +1,8 @@
 import type { Middleware } from 'koa'
 
+/** Whether browsers may use only https for the host of the site and all its sub-domains, for the host only, or neither. */
+export type Hsts = 'sub-domains' | 'host' | 'off'
+
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,10 +26,14 @@ export const headers = {
 }
 
 const always = new Map(Object.entries(headers))
-const overTls = new Map([...always, ['Strict-Transport-Security', 'max-age=63072000; includeSubDomains']])
+const maxAge = 'max-age=63072000'
 
 /** Sets the security headers of every response, including errors. Adds HSTS over TLS (RFC 6797 §7.2). */
-export const securityHeaders: Middleware = (ctx, next) => {
-  ctx.res.setHeaders(ctx.state.isOverTls ? overTls : always)
-  return next()
+export function securityHeaders(hsts: Hsts): Middleware {
+  const value = hsts === 'sub-domains' ? `${maxAge}; includeSubDomains` : maxAge
+  const overTls = hsts === 'off' ? always : new Map([...always, ['Strict-Transport-Security', value]])
+  return (ctx, next) => {
+    ctx.res.setHeaders(ctx.state.isOverTls ? overTls : always)
+    return next()
+  }
 }
