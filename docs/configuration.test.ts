@@ -45,7 +45,7 @@ describe('examples of .env', () => {
     t.after(() => rmSync(DATA_DIR, { recursive: true }))
     const example = read('docs/customize.md').match(/^BRAND_COLOR=.*$/m)?.[0] ?? assert.fail()
     // These have no example that works.
-    const { JWT_SECRET, SECRETS_KEY, JWT_KEYS, ...values } = parseEnv(template)
+    const { JWT_SECRET, SECRETS_KEY, JWT_KEYS, PROVIDERS, ...values } = parseEnv(template)
     for (const each of [values, { ...values, ...parseEnv(example) }])
       assert.ok(readConfig({ ...each, DATA_DIR }).brandColor)
   })

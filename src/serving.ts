@@ -11,6 +11,7 @@ import { AuditTrail } from './features/activity/audit-trail.ts'
 import { Devices } from './features/known-devices/devices.ts'
 import { siteUses } from './features/last-uses.ts'
 import { UsedChallenge } from './features/passkeys/challenges.ts'
+import { ProviderFlow } from './features/providers/provider-flow.ts'
 import { encryptWithNewestKey } from './features/second-factor/encrypted-keys.ts'
 import { PendingSignIn } from './features/second-factor/pending-sign-ins.ts'
 import { SecretBox } from './features/second-factor/secret-box.ts'
@@ -74,6 +75,7 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
       expiredRows(orm, OneTimeToken, 'digest'),
       expiredRows(orm, UsedChallenge, 'digest'),
       expiredRows(orm, PendingSignIn, 'digest'),
+      expiredRows(orm, ProviderFlow, 'digest'),
       new Devices(orm),
       new AuditTrail(orm, log),
     ],

@@ -83,6 +83,7 @@ describe('readConfig', () => {
           from: { name: '', address: 'no-reply@localhost' },
           folder: `${DATA_DIR}/mail`,
         },
+        providers: [],
         trustProxy: 0,
         throttle: true,
         drainSeconds: 0,

@@ -5,6 +5,7 @@ import { readDevelopmentSecret } from './development-keys.ts'
 import { Environment, oneOf, type Variables, wholeNumber } from './environment.ts'
 import { type KeySources, readJwtKeys } from './jwt-keys.ts'
 import { type MailConfig, readMail } from './mail.ts'
+import { type ProviderConfig, readProviders } from './providers.ts'
 import { readPort, readPublicUrl, readRpId } from './public-url.ts'
 import { developmentSecretsKey, readSecretsKeys, type SecretsKey } from './secrets-keys.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
@@ -35,6 +36,8 @@ export interface Config extends StorageConfig {
   readonly supportUrl: string | undefined
   /** `undefined` if the site sends no mail. */
   readonly mail: MailConfig | undefined
+  /** The identity providers that users can sign in with, in the order of their buttons. */
+  readonly providers: readonly ProviderConfig[]
   readonly trustProxy: TrustProxy
   readonly throttle: boolean
   readonly drainSeconds: number
@@ -70,6 +73,7 @@ export function readConfig(variables: Variables = process.env): Config {
     secretsKeys: readSecretsKeys(environment),
     jwtIssuer: environment.read('JWT_ISSUER', label(200), defaultName),
     mail: readMail(environment, storage),
+    providers: readProviders(environment, publicUrl),
     trustProxy: environment.read('TRUST_PROXY', proxies, 0),
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',
     drainSeconds: environment.read('DRAIN_SECONDS', wholeNumber(0, 600), production ? 5 : 0),

@@ -62,7 +62,8 @@ function readPrivateKeys(environment: Environment, files: string[]): PrivateKey[
   return keys
 }
 
-function readFile(path: string): string | undefined {
+/** The text of a regular file. `undefined` if it cannot be read. */
+export function readFile(path: string): string | undefined {
   try {
     // Reading a pipe could block forever.
     return statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined

@@ -12,6 +12,7 @@ import { SecondFactors20261201 } from './20261201-second-factors.ts'
 import { Passkeys20261202 } from './20261202-passkeys.ts'
 import { CredentialsVersions20261203 } from './20261203-credentials-versions.ts'
 import { BoundedAttempts20261204 } from './20261204-bounded-attempts.ts'
+import { Identities20261205 } from './20261205-identities.ts'
 
 /** All migrations, oldest first. A released migration never changes. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   { name: '20261202-passkeys', class: Passkeys20261202 },
   { name: '20261203-credentials-versions', class: CredentialsVersions20261203 },
   { name: '20261204-bounded-attempts', class: BoundedAttempts20261204 },
+  { name: '20261205-identities', class: Identities20261205 },
 ]

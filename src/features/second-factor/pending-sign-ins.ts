@@ -21,12 +21,14 @@ const PendingSignInSchema = defineEntity({
     credentialsVersion: p.integer(),
     // "Keep me signed in on this device".
     kept: p.boolean(),
+    // How the sign-in began (RFC 8176), separated by spaces. Null for the password.
+    methods: p.string().length(100).nullable(),
     expiresAt: p.datetime(),
     createdAt: p.datetime(),
   },
 })
 
-/** A sign-in with the right password that waits for a code. It is not a session, and gives access only to the code form. */
+/** A sign-in with the right password, or with an identity provider, that waits for a code. It is not a session, and gives access only to the code form. */
 export class PendingSignIn extends PendingSignInSchema.class {}
 
 PendingSignInSchema.setClass(PendingSignIn)
@@ -41,8 +43,12 @@ export class PendingSignIns {
     this.#cookie = new HostCookie('pending-sign-in', { isTls })
   }
 
-  /** Stores the sign-in of a user whose password is right. */
-  async start(ctx: SiteContext, user: User, { kept }: { kept: boolean }): Promise<void> {
+  /** Stores the sign-in of a user whose first step is right. `methods` are those of that step, `['pwd']` by default. */
+  async start(
+    ctx: SiteContext,
+    user: User,
+    { kept, methods = ['pwd'] }: { kept: boolean; methods?: readonly string[] },
+  ): Promise<void> {
     const identifier = newIdentifier()
     const now = Date.now()
     await entityManager(ctx).insert(PendingSignIn, {
@@ -50,6 +56,7 @@ export class PendingSignIns {
       user: user.id,
       credentialsVersion: user.credentialsVersion,
       kept,
+      methods: methods.join(' '),
       expiresAt: new Date(now + lifetime),
       createdAt: new Date(now),
     })

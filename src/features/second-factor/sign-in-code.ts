@@ -11,7 +11,7 @@ import { requestedPath } from '../sign-in/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../sign-in/complete-sign-in.ts'
 import type { PendingSignIns } from './pending-sign-ins.ts'
 import { countRecoveryCodes, isRecoveryCode } from './recovery-codes.ts'
-import { methodsWithCode, plainCode, SecondFactorRequired, verifyCode, wrongCode } from './verify-code.ts'
+import { plainCode, SecondFactorRequired, verifyCode, wrongCode } from './verify-code.ts'
 
 /** `/login/code`: the second step of a sign-in by form. */
 export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): void {
@@ -42,10 +42,11 @@ export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): 
     }
     // Another request may have finished this sign-in with another code.
     if (!(await pendingSignIns.finish(ctx, pending))) return startAgain(ctx)
-    const { user, kept: isKept } = pending
+    const { user, kept: isKept, methods: first } = pending
+    const methods = [...(first ?? 'pwd').split(' ').filter(Boolean), 'otp', 'mfa']
     const { next } = fieldsOf(ctx)
     const notice = isRecoveryCode(plainCode(code)) ? await codesLeft(ctx, user) : undefined
-    await completeSignIn(ctx, user, { isKept, next, methods: methodsWithCode, notice })
+    await completeSignIn(ctx, user, { isKept, next, methods, notice })
   })
 }
 
