@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { CompiledQuery } from 'kysely'
 import { onlyPostgres, openPostgres } from '../../testing/open-postgres.ts'
 import { preparedRequestTo } from '../../testing/request-to.ts'
 import { databasesOf } from '../databases.ts'
@@ -42,19 +41,6 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Ada')
   })
 
-  it('uses `em.findOne` if a replica has a hook for reserved connections', async (t) => {
-    const Token = models()
-    const onReserveConnection = async (connection: { executeQuery(query: CompiledQuery): unknown }) => {
-      await connection.executeQuery(CompiledQuery.raw('set search_path = other'))
-    }
-    const { orm, owner } = await openPostgres(t, [Token], { replicas: [{ onReserveConnection }] as never })
-    await owner.em.getConnection().execute(otherSchema)
-    const tokens = new LookUp({ model: Token, property: 'id' })
-    const request = preparedRequestTo(orm)
-    assert.equal((await tokens.find(request, id))?.owner, 'Ada')
-    assert.equal(databasesOf(request).hasManager(), true)
-  })
-
   it('returns undefined for a number that a `real` column cannot represent exactly', async (t) => {
     const Token = models()
     const { orm } = await openPostgres(t, [Token])
@@ -73,7 +59,7 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Ada')
     const before = await orm.em.getConnection().execute(query)
     for (let i = 0; i < 3; i += 1) {
-      await assert.rejects(tokens.find(preparedRequestTo(orm), 'no UUID'), { name: 'DriverException' })
+      assert.equal(await tokens.find(preparedRequestTo(orm), 'no UUID'), undefined)
       const request = preparedRequestTo(orm)
       assert.equal((await tokens.find(request, id))?.owner, 'Ada')
       assert.equal(databasesOf(request).hasManager(), false)
