@@ -66,6 +66,7 @@ describe('readConfig', () => {
         profile: 'development',
         production: false,
         siteName: 'koa-authenticators',
+        siteTagline: undefined,
         dataDir: DATA_DIR,
         databaseUrl: `sqlite:${DATA_DIR}/site.sqlite`,
         databasePool: 10,

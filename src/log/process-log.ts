@@ -1,17 +1,22 @@
+import { hostname } from 'node:os'
 import { pino } from 'pino'
+import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config/config.ts'
 import { createLog, type Logger, loggable } from './log.ts'
 import { readableLines } from './readable-lines.ts'
 
+const { version } = packageJson
+
 /**
  * Creates the log of this process on the standard output, with Node's warnings and uncaught exceptions. Lines are readable in
- * development if pino-pretty is installed, and JSON otherwise. With several processes, each line has a `pid`.
+ * development if pino-pretty is installed, and JSON otherwise. Each line names the process, and outside of development the host and the version.
  */
-export async function processLog({ logLevel, profile, workers }: Config): Promise<Logger> {
+export async function processLog({ logLevel, profile }: Config): Promise<Logger> {
   const output = standardOutput()
   const format = profile === 'development' ? await readableLines() : (line: string) => line
   const base = createLog(logLevel, { write: (line) => output.write(format(line)) })
-  const log = workers > 1 ? base.child({ pid: process.pid }) : base
+  const host = { 'host.name': hostname(), 'service.version': version }
+  const log = base.child({ 'process.pid': process.pid, ...(profile !== 'development' && host) })
   process.on('warning', (warning) =>
     log.warn({ code: 'code' in warning ? warning.code : undefined }, warning.message),
   )

@@ -52,7 +52,7 @@ describe('readableLines', () => {
     for (const value of hostile) {
       const { log, text } = await openLog()
       log.info({ value, deep: { value }, name: value }, `message${value}`)
-      log.info({ method: value, path: value, status: 404, ms: 1 }, 'request')
+      log.info({ 'http.request.method': value, 'url.path': value }, 'request')
       log.info({ event: value, outcome: 'success' }, 'authentication')
       log.error({ error: 'Error', stack: `Error: ${value.trim()}` }, 'error')
       assert.match(
@@ -64,9 +64,18 @@ describe('readableLines', () => {
     }
   })
 
-  it('replaces a token in a path', async () => {
+  it('prints the method, path, status and duration of a request, without a token', async () => {
     const { log, text } = await openLog()
-    log.info({ path: `/me/kauth_${'a'.repeat(49)}` }, 'request')
-    assert.match(text(), /INFO: request \{"path":"\/me\/\(token\)"\}\n$/)
+    log.info(
+      {
+        'http.request.method': 'GET',
+        'url.path': `/me/kauth_${'a'.repeat(49)}`,
+        'http.response.status_code': 404,
+        'http.server.request.duration': 0.0123,
+        'client.address': '127.0.0.1',
+      },
+      'request',
+    )
+    assert.match(text(), /INFO: GET \/me\/\(token\) 404 \(12\.3 ms\)\n$/)
   })
 })

@@ -24,7 +24,13 @@ export async function readableLines(): Promise<(line: string) => string> {
 function readable(entry: LogDescriptor): LogDescriptor {
   const { msg, event, url, ...others } = entry
   if (msg === 'listening') return { ...others, msg: `Listening on ${developmentUrl(url)}` }
+  if (msg === 'request') return { time: entry.time, level: entry.level, msg: requestOf(others) }
   return msg === 'authentication' ? { ...others, msg: event } : entry
+}
+
+function requestOf(line: LogDescriptor): string {
+  const ms = Math.round(line['http.server.request.duration'] * 10_000) / 10
+  return `${line['http.request.method']} ${line['url.path']} ${line['http.response.status_code']} (${ms} ms)`
 }
 
 // Text from a client must not forge a line or control the terminal.

@@ -106,5 +106,5 @@ async function addPerson(site: Site): Promise<void> {
 
 async function addressOf(site: Site, forwarded: string): Promise<unknown> {
   await site.visitor().get('/nowhere', { 'x-forwarded-for': forwarded })
-  return JSON.parse(site.log.at(-1) ?? '{}').address
+  return JSON.parse(site.log.at(-1) ?? '{}')['client.address']
 }

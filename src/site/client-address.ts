@@ -10,7 +10,7 @@ import { Refusal } from '../refusal.ts'
  * is the right-most address in `X-Forwarded-For` that is not a trusted proxy, or the left-most one if all are trusted. The peer
  * replaces an invalid address.
  *
- * Sets `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
+ * Sets `ctx.state.isFromProxy` if the peer is a trusted proxy, and `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
  */
 export function clientAddress(proxies: TrustProxy): Middleware {
   const isTrusted = trustedProxies(proxies)
@@ -20,8 +20,9 @@ export function clientAddress(proxies: TrustProxy): Middleware {
     if (remoteAddress === undefined) return
     const claimed = withoutPort(proxyAddress(ctx.req, isTrusted))
     ctx.request.ip = withoutMapping(isIP(claimed) > 0 ? claimed : remoteAddress)
+    ctx.state.isFromProxy = isTrusted(remoteAddress, 0)
     ctx.state.isOverTls =
-      ctx.req.socket instanceof TLSSocket || (isTrusted(remoteAddress, 0) && isForwardedFromTls(ctx))
+      ctx.req.socket instanceof TLSSocket || (ctx.state.isFromProxy && isForwardedFromTls(ctx))
     return next()
   }
 }

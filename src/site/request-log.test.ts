@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { rawRequest } from '../auth/testing/raw-request.ts'
-import { basic, password, registration, signUp } from '../testing/people.ts'
+import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 
 // `startSite` asserts after each test that every line is a JSON object without a secret.
@@ -17,7 +17,12 @@ describe('the request log', () => {
     await visitor.json('/users', {}, { origin: 'https://evil.example' })
     const lines = parsed(site)
     assert.deepEqual(
-      lines.map(({ msg, method, path, status }) => [msg, method, path, status]),
+      lines.map((line) => [
+        line.msg,
+        line['http.request.method'],
+        line['url.path'],
+        line['http.response.status_code'],
+      ]),
       [
         ['request', 'GET', '/', 200],
         ['request', 'GET', '/style.css', 200],
@@ -27,13 +32,45 @@ describe('the request log', () => {
         ['request', 'POST', '/users', 403],
       ],
     )
-    for (const { time, request, address, ms } of lines) {
+    for (const { time, request, ...line } of lines) {
       assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       assert.match(String(request), /^[\da-f-]{36}$/)
-      assert.equal(address, '127.0.0.1')
-      assert.ok(Number(ms) >= 0)
+      assert.equal(line['client.address'], '127.0.0.1')
+      assert.ok(Number(line['http.server.request.duration']) >= 0)
     }
     assert.equal(new Set(lines.map(({ request }) => request)).size, lines.length)
+  })
+
+  test('has the route template and the user', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const visitor = await signIn(site, ada)
+    await visitor.get('/problems/conflict')
+    const line = parsed(site).at(-1)
+    assert.deepEqual([line?.['http.route'], line?.['user.id']], ['/problems/:code', ada.id])
+  })
+
+  test('takes over the id and the trace of a request from a trusted proxy only', async (t) => {
+    const trace = { trace_id: '0af7651916cd43dd8448eb211c80319c', span_id: 'b7ad6b7169203331' }
+    const request = 'proxy-1:4711'
+    const sent = { 'x-request-id': request, traceparent: `00-${trace.trace_id}-${trace.span_id}-01` }
+    const proxied = await startSite(t, { TRUST_PROXY: '1' })
+    const { headers } = await proxied.visitor().get('/', sent)
+    const line = parsed(proxied).at(-1)
+    assert.equal(headers['x-request-id'], request)
+    assert.deepEqual([line?.request, line?.trace_id, line?.span_id], [request, ...Object.values(trace)])
+
+    const direct = await startSite(t)
+    const answer = await direct.visitor().get('/', sent)
+    const own = parsed(direct).at(-1)
+    assert.match(String(own?.request), /^[\da-f-]{36}$/)
+    assert.equal(answer.headers['x-request-id'], own?.request)
+    assert.equal(own?.trace_id, undefined)
+    for (const invalid of ['short', 'x'.repeat(37), 'a b c d e f g'])
+      assert.notEqual(
+        (await proxied.visitor().get('/', { 'x-request-id': invalid })).headers['x-request-id'],
+        invalid,
+      )
   })
 
   test('O3 cannot be forged by a name, an address, a path or a header', async (t) => {

@@ -1,26 +1,59 @@
 import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
+import type { Auth } from '#auth'
 import { type Logger, loggable } from '../log/log.ts'
+import { Admin } from '../users/admin.ts'
+import { User } from '../users/user.ts'
 import { OutageLog } from './outage-log.ts'
 import { isUnavailable } from './problem.ts'
 
 const longestPath = 500
 
 /**
- * Logs a line for each request, without its query, headers and body, because they can contain secrets. `ctx.state.request`
- * identifies the request in other lines too.
+ * Logs a line for each request in the names of OpenTelemetry, without its query, headers and body, because they can contain secrets.
+ * `ctx.state.request` and the response header `X-Request-Id` identify the request, also in other lines. A trusted proxy can set this
+ * id, and the trace of the request.
  */
 export function requestLog(log: Logger): Middleware {
   return async (ctx, next) => {
     const start = performance.now()
-    const request = randomUUID()
+    const id = ctx.state.isFromProxy ? ctx.get('X-Request-Id') : ''
+    const request = /^[\w.:-]{8,36}$/.test(id) ? id : randomUUID()
     ctx.state.request = request
+    ctx.set('X-Request-Id', request)
     await next()
-    const ms = Math.round((performance.now() - start) * 10) / 10
-    const path = ctx.path.slice(0, longestPath)
-    log.info({ request, address: ctx.ip, method: ctx.method, path, status: ctx.status, ms }, 'request')
+    const line = {
+      request,
+      ...(ctx.state.isFromProxy && traceOf(ctx)),
+      'client.address': ctx.ip,
+      'user.id': userOf(ctx),
+      'http.request.method': ctx.method,
+      'http.route': routeOf(ctx),
+      'url.path': ctx.path.slice(0, longestPath),
+      'http.response.status_code': ctx.status,
+      // In seconds.
+      'http.server.request.duration': Number(((performance.now() - start) / 1000).toFixed(4)),
+    }
+    log.info(line, 'request')
   }
+}
+
+/** The template of the path, such as `/account/tokens/:id`. `undefined` for files, health checks and unknown paths. */
+export function routeOf(ctx: Context): string | undefined {
+  // Of @koa/router.
+  return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : undefined
+}
+
+function userOf({ auth }: { auth?: Auth }): string | undefined {
+  return (auth?.peek(User) ?? auth?.peek(Admin))?.id
+}
+
+/** The ids of `traceparent` (https://www.w3.org/TR/trace-context). */
+function traceOf(ctx: Context): { trace_id: string; span_id: string } | undefined {
+  const [, trace_id, span_id] =
+    /^00-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(ctx.get('traceparent')) ?? []
+  return trace_id && span_id ? { trace_id, span_id } : undefined
 }
 
 /** Logs errors of requests, and an outage of the database once. Errors of closed connections have the level debug, because clients could flood the log with them. */

@@ -29,7 +29,7 @@ async function threeWorkers(test: Parameters<typeof startServer>[0]) {
   let counted = 0
   /** The process ids of the workers that responded since the last call. */
   const answered = () => {
-    const pids = log.slice(counted).flatMap(({ msg, pid }) => (msg === 'request' ? [pid] : []))
+    const pids = log.slice(counted).flatMap((line) => (line.msg === 'request' ? [line['process.pid']] : []))
     counted = log.length
     return new Set(pids)
   }

@@ -21,7 +21,7 @@ function lines({ log }: Server, message: string) {
 
 /** The process ids of all workers that ever listened. */
 function workersOf(server: Server): number[] {
-  return lines(server, 'a worker listens').map(({ pid }) => Number(pid))
+  return lines(server, 'a worker listens').map((line) => Number(line['process.pid']))
 }
 
 /** The Node option that makes every worker run this code first. */
@@ -53,9 +53,9 @@ describe('worker processes', () => {
         server.visitor().get('/readyz', { connection: 'close' }),
       )
       for (const { status } of await Promise.all(requests)) assert.equal(status, 200)
-      return new Set(lines(server, 'request').map(({ pid }) => pid)).size === 2
+      return new Set(lines(server, 'request').map((line) => line['process.pid'])).size === 2
     })
-    const served = new Set(lines(server, 'request').map(({ pid }) => Number(pid)))
+    const served = new Set(lines(server, 'request').map((line) => Number(line['process.pid'])))
     assert.deepEqual([...served].sort(), workers.sort())
   })
 
@@ -68,7 +68,7 @@ describe('worker processes', () => {
     await writeFile(flag, '')
     const [first = 0] = workersOf(server)
     process.kill(first, 'SIGKILL')
-    const { worker, signal, pid } = await server.says('a worker has ended')
+    const { worker, signal, 'process.pid': pid } = await server.says('a worker has ended')
     assert.deepEqual([worker, signal, pid], [first, 'SIGKILL', server.child.pid])
     await until('two starts have failed', () => lines(server, 'a worker has ended').length === 3)
     assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)
@@ -98,7 +98,10 @@ describe('worker processes', () => {
     const { code, stderr } = await server.ended
     assert.deepEqual([code, stderr], [0, ''])
     assert.equal(lines(server, 'stopped').length, 3)
-    assert.deepEqual([server.log.at(-1)?.msg, server.log.at(-1)?.pid], ['stopped', server.child.pid])
+    assert.deepEqual(
+      [server.log.at(-1)?.msg, server.log.at(-1)?.['process.pid']],
+      ['stopped', server.child.pid],
+    )
   })
 
   test('N6 stop gracefully on a signal to all processes, and immediately on a later one', async (t) => {
