@@ -1,7 +1,8 @@
+// Compares the processor time of requests with long headers: `npm run attack` on an idle machine.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { signIn, signUp } from '../testing/people.ts'
-import { startSite } from '../testing/site.ts'
+import { signIn, signUp } from '../people.ts'
+import { startSite } from '../site.ts'
 
 const size = 15_000
 const hostile: Record<string, string> = {
@@ -36,7 +37,7 @@ describe('a request header of 15 KB', () => {
       'an error': (headers: Record<string, string>) => site.visitor().get('/nowhere', headers),
       'a sign-in': (headers: Record<string, string>) => site.visitor().json('/login', {}, headers),
     }
-    // Processor time varies on a busy machine. Before it was bounded, such an `Accept` cost more than ten times as much.
+    // Before it was bounded, such an `Accept` cost more than ten times as much.
     for (const [what, request] of Object.entries(requests)) {
       const harmless = await cost(() => request({ 'x-harmless': 'a'.repeat(size) }))
       for (const [name, value] of Object.entries(hostile)) {
