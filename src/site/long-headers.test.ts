@@ -8,8 +8,8 @@ describe('P12 a long request header is not parsed', () => {
     const site = await startSite(t)
     const typeOf = async (accept: string) =>
       (await site.visitor().get('/nowhere', { accept })).headers['content-type']
-    assert.match(String(await typeOf(`text/html;x=${'a'.repeat(900)}`)), /^text\/html/)
-    assert.match(String(await typeOf(`text/html;x=${'a'.repeat(1100)}`)), /json/)
+    assert.match(String(await typeOf(Array(100).fill('text/html').join())), /^text\/html/)
+    assert.match(String(await typeOf(Array(110).fill('text/html').join())), /json/)
   })
 
   test('a `Content-Type` above 256 characters gets 415', async (t) => {
