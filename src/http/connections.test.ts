@@ -73,6 +73,23 @@ describe('Connections', () => {
     assert.equal(paths.length, 16)
   })
 
+  test('P6 closes a connection that sends many requests after an ambiguous one', async (t) => {
+    const { server, socket } = await open(t)
+    let received = 0
+    server.on('request', () => {
+      received += 1
+    })
+    const request = `GET /0 HTTP/1.1\r\n${host}\r\n`
+    socket.resume().write(`${request}GET /1 HTTP/1.1\r\n${host}Expect: more\r\n\r\n`)
+    while (received < 2) await new Promise(setImmediate)
+    socket.write(request.repeat(14))
+    while (received < 16) await new Promise(setImmediate)
+    assert.equal(socket.closed, false)
+    socket.write(request)
+    while (received < 17) await new Promise(setImmediate)
+    await once(socket, 'close')
+  })
+
   test('P6 serves any number of requests on a connection, one after the other', async (t) => {
     const { socket, gate, paths } = await open(t)
     gate.resolve()

@@ -56,11 +56,13 @@ export class Connections {
   #receive(response: ServerResponse): void {
     const { req } = response
     const connection = this.#open.get(req.socket)
-    if (!connection || connection.isClosing) return
+    if (!connection) return
     const { unanswered } = connection
     unanswered.add(response)
     response.once('close', () => unanswered.delete(response))
+    // Ignored requests count too, because each takes memory.
     if (unanswered.size > maxUnanswered) req.socket.destroy()
+    if (connection.isClosing) return
     // The next request may be part of a body with an ambiguous end (request smuggling). Node ignores an upgrade, but loses the rest
     // of its packet.
     connection.isClosing = this.#isDraining || framingProblem(req) !== undefined || 'upgrade' in req.headers
