@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import problems from '../src/site/problems.json' with { type: 'json' }
+import problems from '../src/problems.json' with { type: 'json' }
 import { routes } from '../src/testing/routes.ts'
 
 const page = readFileSync(join(import.meta.dirname, 'http-api.md'), 'utf8')

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import Database from 'better-sqlite3'
 import decodeQR from 'qr/decode.js'
-import { hotp, stepAt } from '../src/features/second-factor/totp.ts'
+import { hotp, stepAt } from '../src/account/second-factor/totp.ts'
 import { fromBase32 } from '../src/testing/second-factor.ts'
 import type { Server } from './server.ts'
 import { type Account, expect } from './site.ts'

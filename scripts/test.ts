@@ -9,7 +9,7 @@ const packageTest = 'src/auth/package.test.ts'
 const postgres = find(
   'src/auth/mikro-orm/{,prepared/}postgres.test.ts',
   'src/database/**/!(*.slow|*.faults).test.ts',
-  'src/features/sessions/session-store.test.ts',
+  'src/account/sessions/session-store.test.ts',
   'src/{mail/outbox,site/database-unavailable,throttle/throttle}.test.ts',
   'src/users/{one-time-tokens,user-token}.test.ts',
 )
@@ -45,9 +45,10 @@ process.exitCode = total.fail === 0 ? 0 : 1
 
 /** The other tests that use a database, except for those that execute the same statements. */
 function postgresSlow(): string[] {
-  const same = 'confirm|guessing|home|notify|parse-registration|problems|secret-box|totp|verified-only'
+  const same =
+    'after-sign-in|confirm|device-name|home|limits|notify|parse-registration|problems|secret-box|totp|verified-only'
   return find(
-    `src/features/**/!(*.slow|*.faults|${same}).test.ts`,
+    `src/{account,features}/**/!(*.slow|*.faults|${same}).test.ts`,
     'src/features/{change-email,sessions}/*.slow.test.ts',
     'src/features/activity/audit-trail.slow.test.ts',
     'src/features/second-factor/{earlier-access,guessing-codes}.slow.test.ts',

@@ -7,10 +7,15 @@ import { auth, refuseCrossSite } from '#auth'
 import { JWTKeys } from '#auth/jwt'
 import { databases } from '#auth/mikro-orm'
 import { prepared } from '#auth/mikro-orm/prepared'
+import type { SiteUses } from './account/last-uses.ts'
+import { PendingSignIns } from './account/second-factor/pending-sign-ins.ts'
+import { sessionCookie } from './account/sessions/session-cookie.ts'
+import { SessionStore } from './account/sessions/session-store.ts'
 import type { Config } from './config/config.ts'
 import { root } from './config/root.ts'
 import { activity } from './features/activity/activity.ts'
 import { AuditTrail, auditEvents } from './features/activity/audit-trail.ts'
+import { eraseDetails } from './features/activity/event.ts'
 import { api } from './features/api/api.ts'
 import { apiTokens } from './features/api-tokens/api-tokens.ts'
 import { changeEmail } from './features/change-email/change-email.ts'
@@ -20,26 +25,22 @@ import { confirm } from './features/confirm/confirm.ts'
 import { forgotPassword } from './features/forgot-password/forgot-password.ts'
 import { health, type Lifecycle } from './features/health/health.ts'
 import { home } from './features/home/home.ts'
-import type { SiteUses } from './features/last-uses.ts'
 import { accountPasskeys } from './features/passkeys/account-passkeys.ts'
-import { passkeySignIn } from './features/passkeys/passkey-sign-in.ts'
 import { problems } from './features/problems/problems.ts'
 import { profile } from './features/profile/profile.ts'
 import { resetPassword } from './features/reset-password/reset-password.ts'
 import { authenticatorApp } from './features/second-factor/authenticator-app.ts'
-import { PendingSignIns } from './features/second-factor/pending-sign-ins.ts'
-import { signInCode } from './features/second-factor/sign-in-code.ts'
 import { security } from './features/security/security.ts'
-import { setServices } from './features/services.ts'
-import { sessionCookie } from './features/sessions/session-cookie.ts'
-import { SessionStore } from './features/sessions/session-store.ts'
 import { sessions } from './features/sessions/sessions.ts'
+import { passkeySignIn } from './features/sign-in/passkey-sign-in.ts'
 import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
+import { signInCode } from './features/sign-in/sign-in-code.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
 import { verifyEmail } from './features/verify-email/verify-email.ts'
 import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
 import type { Outbox } from './mail/outbox.ts'
+import { setServices } from './services.ts'
 import { body } from './site/body.ts'
 import { brandFiles, siteData } from './site/brand.ts'
 import { basicOverTlsOnly, clientAddress, refuseCrossSiteBasic } from './site/client-address.ts'
@@ -132,17 +133,17 @@ export function createRouter({ keys, uses, isTls, trail, outbox }: RouteOptions)
   passkeySignIn(router)
   resetPassword(router, { resetNotice, outbox })
   if (outbox) forgotPassword(router, outbox)
-  if (outbox) verifyEmail(router, outbox)
-  profile(router)
+  const showProfile = profile(router)
+  if (outbox) verifyEmail(router, { outbox, showProfile })
   sessions(router, uses)
   apiTokens(router, { uses, isTls })
   changePassword(router)
   if (outbox) changeEmail(router, outbox)
-  closeAccount(router)
+  closeAccount(router, { eraseDetails })
   confirm(router)
-  security(router)
+  const showSecurity = security(router)
   authenticatorApp(router, { isTls })
-  accountPasskeys(router)
+  accountPasskeys(router, showSecurity)
   activity(router, trail)
   problems(router)
   return router

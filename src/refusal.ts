@@ -1,6 +1,6 @@
-import problems from './site/problems.json' with { type: 'json' }
+import problems from './problems.json' with { type: 'json' }
 
-/** The stable code of a problem. `site/problems.json` has its status, title and explanation. */
+/** The stable code of a problem. `problems.json` has its status, title and explanation. */
 export type ProblemCode = keyof typeof problems
 
 /** The code for an error that has only a status: the first code with that status, or a general one. */

@@ -2,9 +2,9 @@ import cluster from 'node:cluster'
 import { startProblem } from './commands/command-error.ts'
 import { startWorkers } from './commands/workers/workers.ts'
 import { type Config, readConfig } from './config/config.ts'
+import { processLog } from './config/process-log.ts'
 import { stopOnSignals } from './http/stop-signals.ts'
 import type { Logger } from './log/log.ts'
-import { processLog } from './log/process-log.ts'
 import { serve } from './serving.ts'
 
 try {

@@ -1,4 +1,3 @@
-import type { Hsts } from '../site/security-headers.ts'
 import { host, proxies, type TrustProxy } from './addresses.ts'
 import { type BrandColor, brandColor, contact, label } from './branding.ts'
 import { readDevelopmentSecret } from './development-keys.ts'
@@ -10,6 +9,9 @@ import { readPort, readPublicUrl, readRpId } from './public-url.ts'
 import { developmentSecretsKey, readSecretsKeys, type SecretsKey } from './secrets-keys.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 import { defaultName, warnAbout } from './warnings.ts'
+
+/** Whether browsers may use only https for the host of the site and all its sub-domains, for the host only, or neither. */
+export type Hsts = 'sub-domains' | 'host' | 'off'
 
 /** The configuration of the server. `.env.example` explains every variable. */
 export interface Config extends StorageConfig {

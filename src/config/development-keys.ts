@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDirectory } from '../database/make-directory.ts'
 import { ConfigError } from './environment.ts'
-import { makeDirectory } from './make-directory.ts'
 
 /**
  * Reads a secret for development: 32 random bytes in base64url, in a file that only its owner can read. Creates it at the first

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { JWTKeys } from '#auth/jwt'
-import { SignedToken } from '../features/json-web-tokens/signed-token.ts'
 import { bearer, registration, signUp, takeJWT } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
+import { SignedToken } from '../users/signed-token.ts'
 
 describe('SITE_NAME', () => {
   it('is in the title and in the header of pages, including error pages', async (t) => {

@@ -28,11 +28,14 @@ export function refuseProblems(problems: Record<string, string | undefined>): vo
   if (errors.length > 0) throw new FieldRefusal('validation_failed', errors)
 }
 
+/** Shows a page, with the errors of a rejected form. */
+export type ShowPage = (ctx: SiteContext, errors: FormMessage[]) => Promise<void>
+
 /**
  * Shows a form again with its errors and the status of the error. `TryLater` shows a warning instead of field errors. The error
  * boundary handles other errors and requests for JSON.
  */
-export function formAgain(form: (ctx: SiteContext, errors: FormMessage[]) => Promise<void>) {
+export function formAgain(form: ShowPage) {
   return async (ctx: SiteContext, next: Next) => {
     if (!wantsPage(ctx)) return next()
     try {

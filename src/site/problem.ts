@@ -1,7 +1,7 @@
 import { ConstraintViolationException, DriverException } from '@mikro-orm/core'
 import { AuthError } from '#auth'
+import problems from '../problems.json' with { type: 'json' }
 import { codeOf, type FieldError, FieldRefusal, type ProblemCode, Refusal } from '../refusal.ts'
-import problems from './problems.json' with { type: 'json' }
 
 /** The problem details of an error (RFC 9457). They never contain a stack, a statement or a file path. */
 export interface Problem {

@@ -1,4 +1,3 @@
-import type { Passkey } from '../features/passkeys/passkey.ts'
 import type { User } from '../users/user.ts'
 
 /** The public record of a user (docs/http-api.md, "Records"). Without the password hash. */
@@ -25,10 +24,12 @@ export interface NewTokenRecord {
   readonly expiresAt: Date
 }
 
-export type PasskeyRecord = ReturnType<typeof passkeyRecord>
-
-export function passkeyRecord({ id, name, createdAt, lastUsedAt = null }: Passkey) {
-  return { id, name, createdAt, lastUsedAt }
+/** The record of a passkey. */
+export interface PasskeyRecord {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: Date
+  readonly lastUsedAt: Date | null
 }
 
 /** The record of a session. It omits the identifier in the cookie, which is secret. */

@@ -1,7 +1,5 @@
 import type { Middleware } from 'koa'
-
-/** Whether browsers may use only https for the host of the site and all its sub-domains, for the host only, or neither. */
-export type Hsts = 'sub-domains' | 'host' | 'off'
+import type { Hsts } from '../config/config.ts'
 
 const policy = [
   "default-src 'none'",

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { resolve } from 'node:path'
-import problems from '../site/problems.json' with { type: 'json' }
+import problems from '../problems.json' with { type: 'json' }
 import { password } from './password.ts'
 
 /** A response of the site. */

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { Passkey } from '../features/passkeys/passkey.ts'
+import { Passkey } from '../account/passkeys/passkey.ts'
 import type { Person } from './people.ts'
 import type { Site } from './site.ts'
 

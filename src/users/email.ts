@@ -29,3 +29,9 @@ function isDomain(domain: string): boolean {
   const top = labels.at(-1) ?? ''
   return labels.length > 1 && labels.every((label) => LABEL.test(label)) && /[a-z]/i.test(top)
 }
+
+/** The error of a form with the address of another account. */
+export const addressInUse = {
+  field: 'email',
+  detail: 'There is already an account with this e-mail address.',
+}

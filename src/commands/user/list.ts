@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core'
-import { Passkey } from '../../features/passkeys/passkey.ts'
+import { Passkey } from '../../account/passkeys/passkey.ts'
 import { emailKey } from '../../users/email.ts'
 import { isVerified } from '../../users/person.ts'
 import type { User } from '../../users/user.ts'

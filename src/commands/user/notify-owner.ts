@@ -1,5 +1,5 @@
+import { withoutLinks } from '../../account/notify.ts'
 import { sendsMail } from '../../config/mail.ts'
-import { withoutLinks } from '../../features/notices/notify.ts'
 import { queueMail } from '../../mail/mail-queue.ts'
 import type { NoticeEvent } from '../../mail/notices.ts'
 import { isVerified } from '../../users/person.ts'

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { overwritePassword } from '../../features/change-password/end-access.ts'
+import { overwritePassword } from '../../account/end-access.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { hashPassword } from '../../users/password.ts'
 import { type PasswordOwner, passwordProblem } from '../../users/password-problem.ts'

@@ -3,7 +3,7 @@ import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
 import { type Dialect, SqliteAdapter } from 'kysely'
-import { makeDirectory } from '../../config/make-directory.ts'
+import { makeDirectory } from '../make-directory.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
 
 /** MikroORM's SQLite driver with one shared connection, which waits for locks without blocking the event loop. */

@@ -1,11 +1,11 @@
+import { deviceName } from '../../account/devices/device-name.ts'
+import { owner } from '../../account/owner.ts'
 import { type EventName, events } from '../../site/audit-event.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import { pageCursor } from '../../site/query.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
-import { deviceName } from '../sessions/device-name.ts'
-import { owner } from '../sign-in/owner.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { type Event, firstTime } from './event.ts'
 

@@ -1,3 +1,8 @@
+import { fresh, needsPassword } from '../../account/fresh.ts'
+import type { SiteUses } from '../../account/last-uses.ts'
+import { limited } from '../../account/limits.ts'
+import { createToken, ownToken, revokeToken, validTokens } from '../../account/own-tokens.ts'
+import { owner } from '../../account/owner.ts'
 import { minute } from '../../durations.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -12,11 +17,6 @@ import { nameProblem } from '../../users/person-name.ts'
 import { randomPart } from '../../users/token-value.ts'
 import { User } from '../../users/user.ts'
 import { usualDays } from '../../users/user-token.ts'
-import { fresh, needsPassword } from '../confirm/fresh.ts'
-import type { SiteUses } from '../last-uses.ts'
-import { limited } from '../sign-in/guessing.ts'
-import { owner } from '../sign-in/owner.ts'
-import { createToken, ownToken, revokeToken, validTokens } from './own-tokens.ts'
 
 const maxDays = 365
 const perPage = 100

@@ -1,14 +1,14 @@
 import compose from 'koa-compose'
 import { type AuthMiddleware, guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
+import type { SiteUses } from '../../account/last-uses.ts'
 import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import { Admin } from '../../users/admin.ts'
+import { SignedToken, SignedTokenUser } from '../../users/signed-token.ts'
 import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
-import { SignedToken, SignedTokenUser } from '../json-web-tokens/signed-token.ts'
-import type { SiteUses } from '../last-uses.ts'
 
 /** The routes of the API that have no page: `/me`, `/secure` and `/validateLoggedInUser`. */
 export function api(router: SiteRouter, { keys, uses }: { keys: JWTKeys; uses: SiteUses }): void {

@@ -1,4 +1,13 @@
 import { entityManager } from '#auth/mikro-orm'
+import { freshWithApp, needsPassword, proofProblem } from '../../account/fresh.ts'
+import { countAddressChange } from '../../account/mail-limit.ts'
+import { owner, signedIn } from '../../account/owner.ts'
+import {
+  cancelAddress,
+  createChangeLink,
+  pendingAddress,
+  requestAddress,
+} from '../../account/pending-address.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -7,10 +16,6 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
-import { freshWithApp, needsPassword, proofProblem } from '../confirm/fresh.ts'
-import { countAddressChange } from '../mail-limit.ts'
-import { owner, signedIn } from '../sign-in/owner.ts'
-import { cancelAddress, createChangeLink, pendingAddress, requestAddress } from './pending-address.ts'
 
 /** `/account/email`: sends a link to a new address. When the link is used, `confirmNewAddress` changes the address. */
 export function changeEmail(router: SiteRouter, outbox: Outbox): void {

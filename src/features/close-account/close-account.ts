@@ -1,19 +1,19 @@
+import type { EntityManager } from '@mikro-orm/core'
+import { freshWithApp, needsPassword, proofProblem } from '../../account/fresh.ts'
+import { notify } from '../../account/notify.ts'
+import { owner, signedIn } from '../../account/owner.ts'
+import { changeAccount } from '../../account/sessions/change-account.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
-import { eraseDetails } from '../activity/event.ts'
-import { freshWithApp, needsPassword, proofProblem } from '../confirm/fresh.ts'
-import { notify } from '../notices/notify.ts'
-import { changeAccount } from '../sessions/change-account.ts'
-import { owner, signedIn } from '../sign-in/owner.ts'
 
 /**
  * `/account/close`: deletes the account. Requires its password, or a fresh session and a confirmation. A form always requires the
  * confirmation.
  */
-export function closeAccount(router: SiteRouter): void {
+export function closeAccount(router: SiteRouter, { eraseDetails }: CloseAccountOptions): void {
   router.get('/account/close', signedIn, freshWithApp('/account/close'), (ctx) =>
     page(ctx, 'close-account', { needsPassword: needsPassword(ctx) }),
   )
@@ -43,6 +43,11 @@ export function closeAccount(router: SiteRouter): void {
     if (ctx.auth.has(User)) return seeOther(ctx, '/account')
     return page(ctx, 'account-closed', {})
   })
+}
+
+interface CloseAccountOptions {
+  /** Erases what other tables keep about the user. Called in the transaction that deletes the account. */
+  readonly eraseDetails: (em: EntityManager, userId: string) => Promise<void>
 }
 
 function howToConfirm(ctx: SiteContext): string {

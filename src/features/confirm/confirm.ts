@@ -1,3 +1,13 @@
+import { afterSignIn } from '../../account/after-sign-in.ts'
+import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
+import {
+  confirmationOptions,
+  confirmedByPasskey,
+  passkeyMethods,
+  passkeyRefused,
+} from '../../account/passkeys/check-passkey.ts'
+import { verifyCode, wrongCode } from '../../account/second-factor/verify-code.ts'
+import { renewSession } from '../../account/sessions/current-session.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
@@ -7,16 +17,6 @@ import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
-import {
-  confirmationOptions,
-  confirmedByPasskey,
-  passkeyMethods,
-  passkeyRefused,
-} from '../passkeys/check-passkey.ts'
-import { verifyCode, wrongCode } from '../second-factor/verify-code.ts'
-import { renewSession } from '../sessions/current-session.ts'
-import { afterSignIn } from '../sign-in/after-sign-in.ts'
-import { currentPasswordProblem, owner, signedIn } from '../sign-in/owner.ts'
 
 const sections = [
   { back: '/account/tokens', purpose: 'create an API token' },

@@ -1,4 +1,5 @@
 import { entityManager } from '#auth/mikro-orm'
+import { countMailFromNetwork, countMailTo, mayMail } from '../../account/mail-limit.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { TryLater } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -6,7 +7,6 @@ import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import { emailProblem } from '../../users/email.ts'
-import { countMailFromNetwork, countMailTo, mayMail } from '../mail-limit.ts'
 
 /**
  * `/forgot`: mails a reset link. The handler does not look for an account. Within the rate limit, it queues a mail for every address,

@@ -1,26 +1,24 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
+import { deviceName } from '../../account/devices/device-name.ts'
+import { fresh } from '../../account/fresh.ts'
+import { limited } from '../../account/limits.ts'
+import { notify } from '../../account/notify.ts'
+import { owner } from '../../account/owner.ts'
+import { type AddProblem, verifyRegistration } from '../../account/passkeys/add-passkey.ts'
+import { maxPasskeys, Passkey, passkeyRecord } from '../../account/passkeys/passkey.ts'
+import { requireRelyingParty } from '../../account/passkeys/site-passkeys.ts'
+import { changeAccount } from '../../account/sessions/change-account.ts'
+import { requireSession } from '../../account/sessions/current-session.ts'
+import { currentDigest } from '../../account/sessions/session-store.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { formAgain, refuseProblems, type ShowPage, textFields } from '../../site/form.ts'
 import { complete, seeOther, wantsPage } from '../../site/page.ts'
-import { passkeyRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
-import { fresh } from '../confirm/fresh.ts'
-import { notify } from '../notices/notify.ts'
-import { securityPage, showSecurity } from '../security/security.ts'
-import { changeAccount } from '../sessions/change-account.ts'
-import { requireSession } from '../sessions/current-session.ts'
-import { deviceName } from '../sessions/device-name.ts'
-import { currentDigest } from '../sessions/session-store.ts'
-import { limited } from '../sign-in/guessing.ts'
-import { owner } from '../sign-in/owner.ts'
-import { type AddProblem, verifyRegistration } from './add-passkey.ts'
-import { maxPasskeys, Passkey } from './passkey.ts'
-import { requireRelyingParty } from './site-passkeys.ts'
 
 const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]> = {
   invalid: [400, 'The passkey was not accepted, or the page was open for too long. Try again.'],
@@ -29,8 +27,10 @@ const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]>
   outdated: [409, 'Another request has just changed how this account signs in.'],
 }
 
+const securityPage = '/account/security'
+
 /** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
-export function accountPasskeys(router: SiteRouter): void {
+export function accountPasskeys(router: SiteRouter, showSecurity: ShowPage): void {
   // A failed form leaves one of these addresses in the browser, where the user can open it again.
   router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(), (ctx) =>
     seeOther(ctx, securityPage),

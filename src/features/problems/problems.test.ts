@@ -7,10 +7,10 @@ import Koa from 'koa'
 import { auth, BearerAuthenticator, guard } from '#auth'
 import { serve } from '../../auth/testing/serve.ts'
 import { httpServer } from '../../http/http-server.ts'
+import problems from '../../problems.json' with { type: 'json' }
 import { type ProblemCode, Refusal, TryLater } from '../../refusal.ts'
 import { basicOverTlsOnly } from '../../site/client-address.ts'
 import { errorBoundary } from '../../site/error-boundary.ts'
-import problems from '../../site/problems.json' with { type: 'json' }
 import { hide } from '../../testing/database.ts'
 import { basic, bearer, password, registration, signUp } from '../../testing/people.ts'
 import { turnOnApp } from '../../testing/second-factor.ts'

@@ -1,6 +1,6 @@
+import table from '../../problems.json' with { type: 'json' }
 import { type ProblemCode, Refusal } from '../../refusal.ts'
 import { page, wantsPage } from '../../site/page.ts'
-import table from '../../site/problems.json' with { type: 'json' }
 import type { SiteRouter } from '../../site/site-context.ts'
 
 /** `GET /problems/:code` explains a problem. The `type` of an error response is this URL. */

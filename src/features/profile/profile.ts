@@ -1,6 +1,9 @@
 import { entityManager } from '#auth/mikro-orm'
+import { owner, signedIn } from '../../account/owner.ts'
+import { pendingAddress } from '../../account/pending-address.ts'
+import { changeAccount } from '../../account/sessions/change-account.ts'
 import { audit } from '../../site/audit.ts'
-import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { formAgain, refuseProblems, type ShowPage, textFields } from '../../site/form.ts'
 import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
@@ -8,12 +11,12 @@ import type { Views } from '../../site/view-data.ts'
 import { isVerified } from '../../users/person.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
-import { pendingAddress } from '../change-email/pending-address.ts'
-import { changeAccount } from '../sessions/change-account.ts'
-import { owner, signedIn } from '../sign-in/owner.ts'
 
-/** `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. */
-export function profile(router: SiteRouter): void {
+/**
+ * `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. Returns the function that shows the
+ * profile again with the errors of a rejected form.
+ */
+export function profile(router: SiteRouter): ShowPage {
   router.get('/account', signedIn, (ctx) => profilePage(ctx, { notice: takeNotice(ctx) }))
 
   router.post('/account/name', ...owner(), showFormAgain, async (ctx) => {
@@ -27,13 +30,14 @@ export function profile(router: SiteRouter): void {
     if (wantsPage(ctx)) seeOther(ctx, '/account', 'Your name has been changed.')
     else ctx.body = userRecord(user)
   })
+  return (ctx, errors) => profilePage(ctx, { errors })
 }
 
 const showFormAgain = formAgain((ctx, errors) =>
   profilePage(ctx, { errors, typedName: textFields(ctx, 'name').name }),
 )
 
-export async function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
+async function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
   const user = ctx.auth.require(User)
   const { name, email, createdAt, passwordChangedAt } = user
   const pendingEmail = ctx.outbox && (await pendingAddress(entityManager(ctx), user))

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { hotp, stepAt } from '../../account/second-factor/totp.ts'
 import { sql } from '../../testing/database.ts'
 import { password, signIn, signUp } from '../../testing/people.ts'
 import { receiveMails } from '../../testing/receive-mails.ts'
 import { ageSessions, fromBase32, turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
-import { hotp, stepAt } from './totp.ts'
 
 const setUpPage = '/account/security/totp'
 const codesPage = '/account/security/recovery-codes'

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { hotp, stepAt } from '../../account/second-factor/totp.ts'
+import { SessionStore } from '../../account/sessions/session-store.ts'
 import { sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { lockDatabase } from '../../testing/lock-database.ts'
@@ -9,8 +11,6 @@ import { recordStatements } from '../../testing/record-statements.ts'
 import { fromBase32, turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 import { User } from '../../users/user.ts'
-import { SessionStore } from '../sessions/session-store.ts'
-import { hotp, stepAt } from './totp.ts'
 
 async function siteWithAda(t: TestContext) {
   const site = await startSite(t)

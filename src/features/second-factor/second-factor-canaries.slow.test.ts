@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { hotp, stepAt } from '../../account/second-factor/totp.ts'
 import { sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { password, signIn, signUp } from '../../testing/people.ts'
 import type { Answer } from '../../testing/promises.ts'
 import { fromBase32 } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
-import { hotp, stepAt } from './totp.ts'
 
 describe('the secrets of a second factor', () => {
   test('T9 O2 are in no log line and no later response, and are encrypted or hashed in the database', async (t) => {

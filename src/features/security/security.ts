@@ -1,30 +1,33 @@
 import { entityManager } from '#auth/mikro-orm'
+import { deviceName } from '../../account/devices/device-name.ts'
+import { needsPassword } from '../../account/fresh.ts'
+import { owner } from '../../account/owner.ts'
+import { creationOptions } from '../../account/passkeys/add-passkey.ts'
+import { listPasskeys, passkeyRecord } from '../../account/passkeys/passkey.ts'
+import { relyingParty } from '../../account/passkeys/site-passkeys.ts'
+import { countRecoveryCodes } from '../../account/second-factor/recovery-codes.ts'
+import { currentDigest } from '../../account/sessions/session-store.ts'
+import type { ShowPage } from '../../site/form.ts'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
-import { passkeyRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
-import { needsPassword } from '../confirm/fresh.ts'
-import { creationOptions } from '../passkeys/add-passkey.ts'
-import { listPasskeys } from '../passkeys/passkey.ts'
-import { relyingParty } from '../passkeys/site-passkeys.ts'
-import { countRecoveryCodes } from '../second-factor/recovery-codes.ts'
-import { deviceName } from '../sessions/device-name.ts'
-import { currentDigest } from '../sessions/session-store.ts'
-import { owner } from '../sign-in/owner.ts'
 
-export const securityPage = '/account/security'
+const securityPage = '/account/security'
 
-/** `GET /account/security`: the second factor and the passkeys of the account. */
-export function security(router: SiteRouter): void {
+/**
+ * `GET /account/security`: the second factor and the passkeys of the account. Returns the function that shows the page again with the
+ * errors of a rejected form.
+ */
+export function security(router: SiteRouter): ShowPage {
   router.get(securityPage, ...owner(), async (ctx) => {
     if (wantsPage(ctx)) return showSecurity(ctx)
     ctx.body = { totp: Boolean(ctx.auth.require(User).secondFactorAt), ...(await factorsOf(ctx)) }
   })
+  return showSecurity
 }
 
-/** Shows the page, with the errors of a rejected form. */
-export async function showSecurity(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
+async function showSecurity(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
   const { secondFactorAt, passwordChangedAt } = ctx.auth.require(User)
   await page(ctx, 'security', {
     passwordChangedAt,

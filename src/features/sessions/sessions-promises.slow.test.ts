@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { endAccess } from '../../account/end-access.ts'
+import { SessionStore, sessionDigest } from '../../account/sessions/session-store.ts'
 import { expiredRows } from '../../database/expired-rows.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import { changes, count, sql } from '../../testing/database.ts'
@@ -9,8 +11,6 @@ import { basic, bearer, type Person, password, signIn, signUp, takeToken } from 
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 import { UserToken } from '../../users/user-token.ts'
-import { endAccess } from '../change-password/end-access.ts'
-import { SessionStore, sessionDigest } from './session-store.ts'
 
 const minute = 60_000
 const newPassword = 'eight wise canaries 1816'

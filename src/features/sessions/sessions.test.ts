@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { limits } from '../../account/sessions/session-limits.ts'
+import { sessionDigest } from '../../account/sessions/session-store.ts'
 import { count, dump, sql } from '../../testing/database.ts'
 import {
   basic,
@@ -13,8 +15,6 @@ import {
 } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
-import { limits } from './session-limits.ts'
-import { sessionDigest } from './session-store.ts'
 
 const minute = 60_000
 const html = { accept: 'text/html' }

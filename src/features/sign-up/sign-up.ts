@@ -1,5 +1,10 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
+import { afterSignIn, requestedPath } from '../../account/after-sign-in.ts'
+import { storeDevice } from '../../account/devices/known-devices.ts'
+import { isDisconnected, limited } from '../../account/limits.ts'
+import { countVerification, mayMail } from '../../account/mail-limit.ts'
+import { lifetime } from '../../account/sessions/session-limits.ts'
 import { FieldRefusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -7,22 +12,11 @@ import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
-import { emailKey, emailProblem } from '../../users/email.ts'
+import { addressInUse, emailKey, emailProblem } from '../../users/email.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
-import { storeDevice } from '../known-devices/known-devices.ts'
-import { countVerification, mayMail } from '../mail-limit.ts'
-import { lifetime } from '../sessions/session-limits.ts'
-import { afterSignIn, requestedPath } from '../sign-in/after-sign-in.ts'
-import { isDisconnected, limited } from '../sign-in/guessing.ts'
-
-/** The error for the address of another account. */
-export const addressInUse = {
-  field: 'email',
-  detail: 'There is already an account with this e-mail address.',
-}
 
 /** The sign-up page, and `POST /users`, which creates an account. A form also signs the new user in. A JSON request gets the record. */
 export function signUp(router: SiteRouter): void {

@@ -1,12 +1,16 @@
 import type { Next } from 'koa'
 import { guard } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
+import { countVerification } from '../../account/mail-limit.ts'
+import { owner } from '../../account/owner.ts'
+import { confirmNewAddress } from '../../account/pending-address.ts'
+import { requireSession } from '../../account/sessions/current-session.ts'
 import type { CreateLink } from '../../mail/mail-sender.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
-import { formAgain, textFields } from '../../site/form.ts'
+import { formAgain, type ShowPage, textFields } from '../../site/form.ts'
 import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
@@ -19,11 +23,6 @@ import {
 } from '../../users/one-time-tokens.ts'
 import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
-import { confirmNewAddress } from '../change-email/pending-address.ts'
-import { countVerification } from '../mail-limit.ts'
-import { profilePage } from '../profile/profile.ts'
-import { requireSession } from '../sessions/current-session.ts'
-import { owner } from '../sign-in/owner.ts'
 
 /** How long a verification link works: three days in milliseconds. */
 const lifetime = 3 * 24 * 60 * 60_000
@@ -33,7 +32,7 @@ const lifetime = 3 * 24 * 60 * 60_000
  * a stranger could sign up with another person's address, and a click of that person would confirm the account.
  * `POST /account/verification` mails a new link.
  */
-export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
+export function verifyEmail(router: SiteRouter, { outbox, showProfile }: VerifyEmailOptions): void {
   outbox.onLink('verify', createVerificationLink)
   const showGonePage = showInvalidLinkPage({ isReset: false })
 
@@ -62,7 +61,7 @@ export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
     complete(ctx, '/account', notice)
   })
 
-  router.post('/account/verification', ...owner(), showProfileAgain, async (ctx) => {
+  router.post('/account/verification', ...owner(), formAgain(showProfile), async (ctx) => {
     const user = ctx.auth.require(User)
     await countVerification(ctx, user.email)
     const mail = { kind: 'verify', to: user.email, userId: user.id } as const
@@ -75,6 +74,11 @@ export function verifyEmail(router: SiteRouter, outbox: Outbox): void {
     ctx.status = 202
     ctx.body = { detail }
   })
+}
+
+interface VerifyEmailOptions {
+  readonly outbox: Outbox
+  readonly showProfile: ShowPage
 }
 
 /** Creates the link when the mail is sent, unless the address was verified or changed after the mail was queued. */
@@ -102,8 +106,6 @@ function linkPage(ctx: SiteContext, token: string, grant: Grant): Promise<void> 
     isRefused: ctx.method === 'POST',
   })
 }
-
-const showProfileAgain = formAgain((ctx, errors) => profilePage(ctx, { errors }))
 
 async function findLink(ctx: SiteContext, token: string): Promise<Grant> {
   const grant = await findOneTimeToken(entityManager(ctx), token, ['verify', 'change-email'])

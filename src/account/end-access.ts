@@ -1,0 +1,47 @@
+import type { EntityClass, EntityManager } from '@mikro-orm/core'
+import { resetAttempts } from '../throttle/throttle.ts'
+import { changeCredentials } from '../users/change-credentials.ts'
+import { accountKey, type ClaimedAccount } from '../users/check-credentials.ts'
+import { OneTimeToken } from '../users/one-time-tokens.ts'
+import type { User } from '../users/user.ts'
+import { UserToken } from '../users/user-token.ts'
+import { Device } from './devices/devices.ts'
+import { StoredSession } from './sessions/stored-session.ts'
+
+/** An account whose password is replaced without the current password. */
+export interface LockedAccount {
+  readonly kind: ClaimedAccount['kind']
+  readonly entity: EntityClass<User>
+  readonly id: string
+  readonly email: string
+}
+
+/**
+ * Replaces the password, calls `endAccess`, and resets the account's rate limits for passwords. Call it in the transaction that has
+ * locked the account.
+ */
+export async function overwritePassword(
+  em: EntityManager,
+  { kind, entity, id, email }: LockedAccount,
+  passwordHash: string,
+): Promise<void> {
+  // Read the time after the lock, because waiting for it may take seconds. `SignedTokenUser` rejects tokens from before this time.
+  await changeCredentials(em, id, { passwordHash, passwordChangedAt: new Date() }, entity)
+  await endAccess(em, id)
+  await resetAttempts(em, accountKey({ kind, username: email }))
+}
+
+/**
+ * Deletes the sessions and tokens of a user, and returns their numbers. Deletes one-time links and known devices too. An
+ * attacker with the old password could have added devices, each with its own rate limit.
+ */
+export async function endAccess(
+  em: EntityManager,
+  id: string,
+): Promise<{ sessions: number; tokens: number }> {
+  const sessions = await em.nativeDelete(StoredSession, { user: id }, { filters: false })
+  const tokens = await em.nativeDelete(UserToken, { user: id }, { filters: false })
+  await em.nativeDelete(OneTimeToken, { user: id })
+  await em.nativeDelete(Device, { user: id }, { filters: false })
+  return { sessions, tokens }
+}

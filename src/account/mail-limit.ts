@@ -1,0 +1,44 @@
+import { TryLater } from '../refusal.ts'
+import type { SiteContext } from '../site/site-context.ts'
+import { emailKey } from '../users/email.ts'
+import type { User } from '../users/user.ts'
+import { count } from './limits.ts'
+
+// The `count…` functions throw `TryLater` (429) if a limit is used up.
+
+/** The kinds of mail that a request asks for. Each has its own limit, so that strangers at `/forgot` block no other mail. */
+type RequestedMail = 'reset' | 'verify' | 'change-email'
+
+/** Counts a mail against the limit of the network that requests it. */
+export function countMailFromNetwork(ctx: SiteContext): Promise<void> {
+  return count(ctx, 'mail')
+}
+
+/** Counts a mail against the limit of its address. The address need not have an account. */
+export function countMailTo(ctx: SiteContext, kind: RequestedMail, address: string): Promise<void> {
+  return count(ctx, 'mailbox', `${kind} ${emailKey(address)}`)
+}
+
+/** Counts a mail that verifies an address, against the limits of the network and of the address. */
+export async function countVerification(ctx: SiteContext, address: string): Promise<void> {
+  await countMailFromNetwork(ctx)
+  await countMailTo(ctx, 'verify', address)
+}
+
+/** Counts a mail for a change of address, against the limits of the network, the account and the new address. */
+export async function countAddressChange(ctx: SiteContext, { id }: User, address: string): Promise<void> {
+  await countMailFromNetwork(ctx)
+  await count(ctx, 'address-change', id)
+  await countMailTo(ctx, 'change-email', address)
+}
+
+/** Runs `attempt`, which counts a mail, and returns whether the mail may be sent. For a request that succeeds even if a limit is used up. */
+export async function mayMail(attempt: () => Promise<void>): Promise<boolean> {
+  try {
+    await attempt()
+    return true
+  } catch (error) {
+    if (error instanceof TryLater) return false
+    throw error
+  }
+}

@@ -1,0 +1,74 @@
+import { validate as isUUID } from 'uuid'
+import { entityManager, type LastUses } from '#auth/mikro-orm'
+import { unexpired } from '../database/expired-rows.ts'
+import type { NewTokenRecord, TokenRecord } from '../site/records.ts'
+import type { SiteContext } from '../site/site-context.ts'
+import { storedToken, withChecksum } from '../users/token-value.ts'
+import { User } from '../users/user.ts'
+import { issueToken, UserToken } from '../users/user-token.ts'
+import { notify } from './notify.ts'
+import { changeAccount } from './sessions/change-account.ts'
+
+/** The user's valid tokens, newest first. `before` is the id of a token. */
+export async function validTokens(
+  ctx: SiteContext,
+  uses: LastUses<UserToken>,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<TokenRecord[]> {
+  const { id: user } = ctx.auth.require(User)
+  const found = await entityManager(ctx).find(
+    UserToken,
+    { ...validTokensOf(user), ...(before !== undefined && { id: { $lt: before } }) },
+    { orderBy: { id: 'desc' }, limit },
+  )
+  return found.map((token) => ({
+    id: token.id,
+    name: token.name,
+    tail: token.tail ?? null,
+    createdAt: token.createdAt,
+    lastUsedAt: uses.of(token) ?? null,
+    expiresAt: token.expiresAt,
+  }))
+}
+
+export function countTokens(ctx: SiteContext): Promise<number> {
+  return entityManager(ctx).count(UserToken, validTokensOf(ctx.auth.require(User).id))
+}
+
+function validTokensOf(user: string) {
+  return { user, ...unexpired() }
+}
+
+/** Creates a token for the user. Throws 409 if the session has ended, or if the credentials of the account have changed. */
+export function createToken(
+  ctx: SiteContext,
+  { name, days }: { name: string; days: number },
+): Promise<NewTokenRecord> {
+  const { token, ...columns } = issueToken(Date.now(), days)
+  return changeAccount(ctx, async (em, owner) => {
+    const { id } = em.create(UserToken, { name, user: owner.id, ...columns })
+    await em.flush()
+    // A program that sends the password has a notice of its own.
+    if (!ctx.auth.credentialsSent) await notify(ctx, em, owner, 'token created')
+    return { id, name, value: token, expiresAt: columns.expiresAt }
+  })
+}
+
+/** The user's token with this random part. */
+export async function ownToken(ctx: SiteContext, random = ''): Promise<NewTokenRecord | undefined> {
+  const token = withChecksum(random)
+  const value = storedToken(token)
+  if (value === undefined) return undefined
+  const { id: user } = ctx.auth.require(User)
+  const found = await entityManager(ctx).findOne(UserToken, { value, user })
+  return found ? { id: found.id, name: found.name, value: token, expiresAt: found.expiresAt } : undefined
+}
+
+/** Revokes a token of the user. Returns its name, or `undefined` if there is no such token. */
+export async function revokeToken(ctx: SiteContext, id: string): Promise<string | undefined> {
+  if (!isUUID(id)) return undefined
+  return changeAccount(ctx, async (em, { id: user }) => {
+    const found = await em.findOne(UserToken, { id: id.toLowerCase(), user })
+    return found && (await em.nativeDelete(UserToken, found.value)) > 0 ? found.name : undefined
+  })
+}

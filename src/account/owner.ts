@@ -1,0 +1,55 @@
+import type { Next } from 'koa'
+import { guard, redirectUnless, withNext } from '#auth'
+import { audit } from '../site/audit.ts'
+import { wantsPage } from '../site/page.ts'
+import type { SiteContext } from '../site/site-context.ts'
+import { User } from '../users/user.ts'
+import { count } from './limits.ts'
+import { notifyOfProgram } from './notify.ts'
+
+/** Redirects requests without a user to the login page. After the sign-in, visitors return to the page that they requested. */
+export const signedIn = redirectUnless(User, (ctx) => withNext('/login', ctx))
+const requireUser = guard(User)
+
+/**
+ * Requires a session or the password (Basic). Bearer tokens are not accepted, because a stolen token could create more tokens.
+ * Page requests without a user are redirected to the login page.
+ */
+export function owner() {
+  return [
+    User.authenticator(),
+    (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? signedIn(ctx, next) : requireUser(ctx, next)),
+    reportPasswordUse,
+    countChange,
+  ] as const
+}
+
+/**
+ * Checks the current password in the request. Returns the problem, or `undefined` if the password is right. A wrong password
+ * counts as a guess, as at sign-in.
+ * @throws {TryLater} 429, after too many guesses
+ */
+export async function currentPasswordProblem(
+  ctx: SiteContext,
+  password: string,
+): Promise<string | undefined> {
+  const { id, email } = ctx.auth.require(User)
+  if (password === '') return 'Enter your current password.'
+  const found = await User.findByPassword({ username: email, password }, ctx)
+  return found?.id === id ? undefined : 'This is not your current password.'
+}
+
+/** Counts a request of the owner that may write. */
+async function countChange(ctx: SiteContext, next: Next): Promise<unknown> {
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') await count(ctx, 'change', ctx.auth.require(User).id)
+  return next()
+}
+
+async function reportPasswordUse(ctx: SiteContext, next: Next): Promise<unknown> {
+  if (ctx.auth.credentialsSent) {
+    const user = ctx.auth.require(User)
+    audit(ctx, 'password used', user)
+    await notifyOfProgram(ctx, user)
+  }
+  return next()
+}

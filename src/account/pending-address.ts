@@ -1,0 +1,101 @@
+import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { entityManager } from '#auth/mikro-orm'
+import type { CreateLink } from '../mail/mail-sender.ts'
+import type { Outbox } from '../mail/outbox.ts'
+import { FieldRefusal, Refusal } from '../refusal.ts'
+import { audit } from '../site/audit.ts'
+import { invalidLink } from '../site/link-page.ts'
+import type { SiteContext } from '../site/site-context.ts'
+import { changeCredentials } from '../users/change-credentials.ts'
+import { addressInUse, emailKey } from '../users/email.ts'
+import { lockAccount } from '../users/lock-account.ts'
+import {
+  consumeOneTimeToken,
+  findIssuedToken,
+  issueOneTimeToken,
+  OneTimeToken,
+} from '../users/one-time-tokens.ts'
+import { User } from '../users/user.ts'
+import { notify } from './notify.ts'
+import { changeAccount } from './sessions/change-account.ts'
+import { requireSession } from './sessions/current-session.ts'
+
+const purpose = 'change-email'
+/** The time in which a new address must be confirmed: 24 hours in milliseconds. */
+const changeLifetime = 24 * 60 * 60_000
+
+/**
+ * Stores a change of the address as a one-time token, which replaces a pending change. The change is stored even if another account
+ * has the address. Otherwise, the response and the pages would reveal that account.
+ */
+export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
+  await changeAccount(ctx, async (em, user) => {
+    // This token is never sent, because `createChangeLink` issues the token of the link.
+    const token = await issueOneTimeToken(em, { purpose, account: user, email, lifetime: changeLifetime })
+    if (!token) throw new Refusal(409, 'This account has just been changed.')
+    const where = { emailKey: emailKey(email), id: { $ne: user.id } }
+    const owner = await em.findOne(User, where, { filters: false, disableIdentityMap: true })
+    const mail = owner
+      ? // Without `userId`. Its foreign key would lock the row of the other account, which could cause a deadlock.
+        ({ kind: 'address-taken', to: owner.email } as const)
+      : ({ kind: 'change-email', to: email, userId: user.id } as const)
+    await outbox.add(em, mail)
+    await notify(ctx, em, user, 'address change requested')
+  })
+}
+
+/** The new address that is not confirmed yet. */
+export async function pendingAddress(em: EntityManager, user: User): Promise<string | undefined> {
+  return (await findIssuedToken(em, user, purpose))?.email
+}
+
+/** Cancels the pending change. Returns whether there was one. Without the lock, a concurrent `createChangeLink` could restore the row. */
+export function cancelAddress(ctx: SiteContext): Promise<boolean> {
+  return changeAccount(
+    ctx,
+    async (em, { id: user }) => (await em.nativeDelete(OneTimeToken, { user, purpose })) === 1,
+  )
+}
+
+/** Creates the link of a mail to a new address. Returns `undefined` if the change is no longer pending. */
+export const createChangeLink: CreateLink = ({ address, userId = '' }, { em, origin }) =>
+  em.transactional(async (em) => {
+    await lockAccount(em, { id: userId })
+    const account = await em.findOne(User, { id: userId })
+    const pending = account && (await findIssuedToken(em, account, purpose))
+    if (!account || !pending || pending.email !== address) return undefined
+    // The new link keeps the expiry of the pending change.
+    const lifetime = pending.expiresAt.getTime() - Date.now()
+    const token = await issueOneTimeToken(em, { purpose, account, email: address, lifetime })
+    // The token is in the query, because the request log contains paths without queries.
+    return token ? { url: `${origin}/verify?token=${token}`, lifetime } : undefined
+  })
+
+/**
+ * Changes the address of an account to the one that the link was sent to, and ends the account's other links. Sessions and tokens
+ * stay valid. The caller has checked that the link belongs to the signed-in user.
+ *
+ * @throws {Refusal} 410, if the link is no longer valid
+ * @throws {FieldRefusal} 409, if another account has the address by now. The link stays valid
+ */
+export async function confirmNewAddress(ctx: SiteContext, token: string): Promise<void> {
+  try {
+    const grant = await entityManager(ctx).transactional(async (em) => {
+      const grant = await consumeOneTimeToken(em, token, [purpose])
+      if (!grant) throw invalidLink()
+      const { id, name } = grant.user
+      await requireSession(em, ctx)
+      const changed = { email: grant.email, emailVerifiedAt: new Date() }
+      await changeCredentials(em, id, { ...changed, emailKey: emailKey(grant.email) })
+      await em.nativeDelete(OneTimeToken, { user: id })
+      await notify(ctx, em, grant.user, 'address changed')
+      await notify(ctx, em, { id, name, ...changed }, 'address changed')
+      return grant
+    })
+    audit(ctx, 'address changed', grant.user, { detail: `${grant.user.email} → ${grant.email}` })
+  } catch (error) {
+    if (error instanceof UniqueConstraintViolationException)
+      throw new FieldRefusal('email_taken', [addressInUse])
+    throw error
+  }
+}

@@ -1,0 +1,81 @@
+import type { EntityManager } from '@mikro-orm/core'
+import { Refusal } from '../../refusal.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { changeCredentials } from '../../users/change-credentials.ts'
+import { User } from '../../users/user.ts'
+import { Device } from '../devices/devices.ts'
+import { storeDevice } from '../devices/known-devices.ts'
+import { notify } from '../notify.ts'
+import { changeAccount } from '../sessions/change-account.ts'
+import { renewSession } from '../sessions/current-session.ts'
+import { StoredSession } from '../sessions/stored-session.ts'
+import { RecoveryCode, replaceRecoveryCodes } from './recovery-codes.ts'
+import type { SecretBox } from './secret-box.ts'
+import { startTotp, TotpFactor, useTotpCode } from './totp-factors.ts'
+
+/** Starts the set-up of an authenticator app, and returns its new key. Throws 409 if the account has an app. */
+export function startSetUp(ctx: SiteContext): Promise<Buffer> {
+  return changeAccount(ctx, (em, user) => startTotp(em, boxForSetUp(ctx, user), user.id))
+}
+
+/**
+ * Turns the second factor on if the code is right. Ends all other sessions, and deletes the known devices. The session of this request
+ * gets a new identifier.
+ *
+ * @returns the seed of the recovery codes; `undefined` for a wrong code
+ */
+export async function turnOn(ctx: SiteContext, code: string): Promise<string | undefined> {
+  const user = ctx.auth.require(User)
+  const secondFactorAt = new Date()
+  const seed = await changeAccount(ctx, async (em) => {
+    const box = boxForSetUp(ctx, user)
+    if (!(await useTotpCode(em, box, { user: user.id, code, isSetUp: true }))) return undefined
+    await changeCredentials(em, user.id, { secondFactorAt })
+    await em.nativeDelete(StoredSession, { user: user.id })
+    // Each known device has its own limit of guesses, and a thief of the password could have added a device.
+    await em.nativeDelete(Device, { user: user.id })
+    await notify(ctx, em, user, 'authenticator app turned on')
+    return replaceRecoveryCodes(em, user.id)
+  })
+  if (seed === undefined) return undefined
+  user.secondFactorAt = secondFactorAt
+  // `SessionStore.start` compares the version with the account row.
+  user.credentialsVersion += 1
+  if (!ctx.auth.credentialsSent) {
+    renewSession(ctx, user, ['otp', 'mfa'])
+    await storeDevice(ctx, user)
+  }
+  return seed
+}
+
+/** Turns the second factor off, and deletes the recovery codes. */
+export function turnOff(ctx: SiteContext): Promise<void> {
+  return changeAccount(ctx, async (em, user) => {
+    await removeSecondFactor(em, user.id)
+    await notify(ctx, em, user, 'authenticator app turned off')
+  })
+}
+
+/** Replaces the recovery codes, and returns their seed. Throws 409 without an authenticator app. */
+export function newRecoveryCodes(ctx: SiteContext): Promise<string> {
+  return changeAccount(ctx, async (em, user) => {
+    if (!user.secondFactorAt) throw new Refusal(409, 'Set up an authenticator app first.')
+    await notify(ctx, em, user, 'recovery codes created')
+    return replaceRecoveryCodes(em, user.id)
+  })
+}
+
+/** Deletes the app and the recovery codes of an account. Call it with the account locked. Returns whether the account had an app. */
+export async function removeSecondFactor(em: EntityManager, user: string): Promise<boolean> {
+  const apps = await em.count(User, { id: user, secondFactorAt: { $ne: null } }, { filters: false })
+  await changeCredentials(em, user, { secondFactorAt: null })
+  await em.nativeDelete(TotpFactor, { user }, { filters: false })
+  await em.nativeDelete(RecoveryCode, { user }, { filters: false })
+  return apps === 1
+}
+
+function boxForSetUp({ secretBox }: SiteContext, { secondFactorAt }: User): SecretBox {
+  if (!secretBox) throw new Refusal(404, 'This site has no authenticator apps.')
+  if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
+  return secretBox
+}
