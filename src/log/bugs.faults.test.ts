@@ -43,10 +43,14 @@ describe('the log', { concurrency: true }, () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     t.after(() => child.kill('SIGKILL'))
-    const [line] = await once(createInterface(child.stdout), 'line')
+    let url = ''
+    for await (const line of createInterface(child.stdout)) {
+      url = urlIn(line)
+      if (url !== '') break
+    }
     child.stdout.destroy()
     const secrets = new Set<string>()
-    const visitor = () => new Visitor({ url: JSON.parse(line).url, secrets })
+    const visitor = () => new Visitor({ url, secrets })
     const { open, reading, writing } = await userRequests({ visitor })
     await assertStatuses(isSuccess, open, reading, writing)
     child.kill('SIGTERM')
@@ -59,13 +63,13 @@ describe('the log', { concurrency: true }, () => {
     t.after(() => pipe.close())
     const shell = ['-c', `exec "${process.execPath}" "$@" > "${pipe.path}"`, 'sh']
     runServer(t, { DATA_DIR: folder }, { node: 'sh', options: shell })
-    let line = ''
+    let lines = ''
     await until('the server listens', () => {
-      line += pipe.read()
-      return line.endsWith('\n')
+      lines += pipe.read()
+      return urlIn(lines) !== ''
     })
     const secrets = new Set<string>()
-    const visitor = () => new Visitor({ url: JSON.parse(line).url, secrets })
+    const visitor = () => new Visitor({ url: urlIn(lines), secrets })
     // The log lines of these requests exceed the buffer of a pipe.
     for (let i = 0; i < 500; i += 1)
       assert.equal((await visitor().get(`/healthz/${'x'.repeat(480)}`)).status, 404)
@@ -73,3 +77,8 @@ describe('the log', { concurrency: true }, () => {
     await assertStatuses(isSuccess, open, reading, writing)
   })
 })
+
+/** The URL in the line `listening`, or an empty text. */
+function urlIn(lines: string): string {
+  return /"url":"([^"]+)"/.exec(lines)?.[1] ?? ''
+}
