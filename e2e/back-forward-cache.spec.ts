@@ -1,3 +1,4 @@
+import { signOut } from './forms.ts'
 import { expect, test } from './site.ts'
 
 // One worker, because starting a browser and a server takes longer than these tests.
@@ -16,7 +17,7 @@ test('the back button restores a public page from the back/forward cache', async
 test('L5 the account page is not in the back/forward cache after sign-out', async ({ page, account }) => {
   await account.signIn(page)
   await page.goto('/account')
-  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signOut(page)
   await expect(page.locator('body')).toHaveAttribute('data-user', 'visitor')
 
   await page.evaluate('history.back()')

@@ -1,5 +1,5 @@
 import { ageSessions } from './authenticator-app.ts'
-import { changeEmail, signIn } from './forms.ts'
+import { changeEmail, signIn, signOut } from './forms.ts'
 import { takeLink } from './mails.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
@@ -29,7 +29,7 @@ test('Q8 Q10 a user changes the e-mail address, and signs in with the new one', 
   await expect(page.getByRole('definition').filter({ hasText: email })).toBeVisible()
   await expect(page.getByText('Not changed yet.')).toHaveCount(0)
 
-  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signOut(page)
   await page.goto('/login')
   await signIn(page, account)
   await expect(page.getByRole('alert')).toBeVisible()

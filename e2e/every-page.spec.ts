@@ -85,7 +85,9 @@ test('error pages are accessible for a user, and while the database is unavailab
   await expectSound(page, 'Error: Page not found')
   outage.begin()
   await page.goto('/nowhere')
-  await expect(page.getByText('We cannot tell who is signed in at the moment.')).toBeVisible()
+  await expect(
+    page.getByText('We are having a problem and cannot show your account right now.'),
+  ).toBeVisible()
   await expectSound(page, 'Error: Page not found')
   await page.goto('/account')
   await expectSound(page, 'Error: Temporarily unavailable')

@@ -8,6 +8,13 @@ export async function signIn(page: Page, { email, password }: { email: string; p
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
+/** Opens the menu of the user, and signs out. */
+export async function signOut(page: Page) {
+  const menu = page.getByRole('navigation', { name: 'User' })
+  await menu.locator('summary').click()
+  await menu.getByRole('button', { name: 'Sign out' }).click()
+}
+
 /** The values of the sign-up form. */
 export interface Registration {
   readonly name: string

@@ -1,5 +1,5 @@
 import { turnOnApp } from './authenticator-app.ts'
-import { enterCode, signIn } from './forms.ts'
+import { enterCode, signIn, signOut } from './forms.ts'
 import { test as base, expect } from './site.ts'
 import { expectSound } from './soundness.ts'
 
@@ -67,7 +67,7 @@ test('D3 a user signs in from a known browser during an attack on the account', 
 }) => {
   await account.signIn(page)
   await page.goto('/account')
-  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signOut(page)
   await expect(page.locator('body')).toHaveAttribute('data-user', 'visitor')
   await guess(account.email)
 

@@ -6,6 +6,7 @@ import {
   confirm,
   createToken,
   signIn,
+  signOut,
   signOutEverywhereElse,
   signUp,
 } from './forms.ts'
@@ -39,7 +40,7 @@ test('without script, a user signs up, signs out, signs in and returns to the re
   await page.getByRole('link', { name: 'koa-authenticators' }).click()
   await expect(page.locator('body')).toHaveAttribute('data-user', 'signed-in')
 
-  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signOut(page)
   await expect(page).toHaveURL('/')
   await expect(page.locator('body')).toHaveAttribute('data-user', 'visitor')
   await page.goBack()

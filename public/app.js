@@ -18,17 +18,22 @@ if (navigator.clipboard) {
 for (const actions of document.querySelectorAll('[data-print]')) actions.append(printButton())
 for (const form of document.forms) sendOnce(form)
 for (const link of document.querySelectorAll('details [data-close]')) closeInPlace(link)
-for (const link of document.querySelectorAll('.sections [aria-current]'))
-  showInStrip(link, link.closest('.sections'))
-document.querySelector('#error-summary')?.focus()
+document.querySelector('#error-summary, #notice')?.focus()
+for (const menu of document.querySelectorAll('.menu')) closeMenu(menu)
 // Older browsers do not have this function, so they cannot parse the passkey options in the page.
 const hasPasskeys = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON)
 for (const hint of document.querySelectorAll('[data-without-passkey]')) hint.hidden = hasPasskeys
 if (hasPasskeys && document.querySelector('[data-passkey]')) import('/passkeys.js')
 
-// `scrollIntoView` would also move the starting point of the Tab key in Chromium, past the skip link.
-function showInStrip(link, strip) {
-  strip.scrollLeft = link.offsetLeft - strip.offsetLeft - (strip.clientWidth - link.offsetWidth) / 2
+function closeMenu(menu) {
+  document.addEventListener('click', ({ target }) => {
+    if (!menu.contains(target)) menu.open = false
+  })
+  menu.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape') return
+    menu.open = false
+    menu.querySelector('summary').focus()
+  })
 }
 
 function addShowButton(input) {

@@ -70,14 +70,14 @@ describe('an unavailable database', () => {
     ] as const) {
       const { status, text, cookies } = await ada.page(path)
       assert.deepEqual([status, cookies], [expected, []])
-      assert.match(text, /We cannot tell who is signed in at the moment/)
+      assert.match(text, /cannot show your account right now/)
       assert.doesNotMatch(text, /<bdi>Ada|Sign out/)
     }
     for (const path of ['/', '/login', '/signup', '/style.css'])
       assert.equal((await site.visitor().page(path)).status, 200, path)
     assert.doesNotMatch(
       (await site.visitor().page('/')).text,
-      /We cannot tell/,
+      /cannot show your account/,
       'a visitor without a cookie sees the usual page',
     )
   })

@@ -145,7 +145,7 @@ describe('errors', () => {
       const lines = site.log.map((line) => JSON.parse(line))
       assert.equal(status, 500)
       assert.doesNotMatch(text, /secret/)
-      const [, reference] = /logged it \(reference ([\da-f-]{36})\)\./.exec(text) ?? []
+      const [, reference] = /(?:\(reference |title=")([\da-f-]{36})/.exec(text) ?? []
       assert.ok(lines.some(({ msg, request }) => msg === 'error' && request === reference))
       assert.ok(lines.some(({ msg, request }) => msg === 'request' && request === reference))
     }

@@ -41,7 +41,7 @@ function keepSessionCookie(ctx: Context): void {
 
 async function respond(ctx: Context, { ...found }: Problem): Promise<void> {
   if (wantsPage(ctx)) {
-    await page(ctx, 'error', found)
+    await page(ctx, 'error', { ...found, canRetry: ctx.method === 'GET' })
     // Otherwise, the browser would show its own password dialog.
     ctx.remove('WWW-Authenticate')
   } else {

@@ -2,7 +2,7 @@ import type { ExtendableContext } from 'koa'
 import { User } from '../users/user.ts'
 import type { SiteContext } from './site-context.ts'
 import type { Common, Views } from './view-data.ts'
-import { ago, day, full, quoted } from './wording.ts'
+import { ago, day, full, initials, quoted } from './wording.ts'
 
 // An error before authentication is rendered without `auth`.
 type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'publicOrigin' | 'state'> &
@@ -68,6 +68,7 @@ function commonOf({ auth, protocol, host, publicOrigin, state }: PageContext): C
   const user = isUserUnknown ? undefined : auth?.get(User)
   return {
     user: user && { name: user.name, email: user.email },
+    avatar: user && { initials: initials(user.name), tone: Number.parseInt(user.id.slice(-4), 16) % 6 },
     isUserUnknown,
     origin: publicOrigin ?? `${protocol}://${host}`,
     request: state.request,

@@ -19,6 +19,8 @@ export interface SiteData {
 export type Common = SiteData & {
   /** The signed-in user. */
   user?: { name: string; email: string } | undefined
+  /** The picture of the user in the header: initials, and the number of a colour. */
+  avatar?: { initials: string; tone: number } | undefined
   /** Whether the user is unknown, because the database is unavailable. */
   isUserUnknown?: boolean
   /** The origin in the commands for a terminal, such as `http://localhost:3000`. */
@@ -146,5 +148,12 @@ interface PageData {
     older?: string | undefined
   }
   problem: { code: string; title: string; status: number; explanation: string; advice: string }
-  error: { type: string; status: number; title: string; detail: string }
+  error: {
+    type: string
+    status: number
+    title: string
+    detail: string
+    /** Whether a link to the same page repeats the request. */
+    canRetry: boolean
+  }
 }

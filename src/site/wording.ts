@@ -33,6 +33,16 @@ function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'} ago`
 }
 
+/** The first letters of the first and the last word of a name, such as `GH`. */
+export function initials(name: string): string {
+  const words = name.trim().split(/\s+/)
+  const ends = words.length > 1 ? [words[0], words.at(-1)] : words
+  return ends
+    .map((word = '') => [...word.slice(0, 2)][0] ?? '')
+    .join('')
+    .toLocaleUpperCase('en')
+}
+
 /** Makes one line of at most `maxLength` characters, without control and format characters. */
 export function printable(text: string, maxLength: number): string {
   const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()

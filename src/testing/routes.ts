@@ -20,7 +20,16 @@ export const routes: readonly Route[] = await readRoutes()
 
 /** The paths that a middleware handles before the router, with the default configuration. */
 export const others: readonly Route[] = [
-  ...['/healthz', '/readyz', '/style.css', '/demo.css', '/app.js', '/passkeys.js', '/favicon.svg'],
+  ...[
+    '/healthz',
+    '/readyz',
+    '/style.css',
+    '/account.css',
+    '/demo.css',
+    '/app.js',
+    '/passkeys.js',
+    '/favicon.svg',
+  ],
 ].map((path) => ({ method: 'GET', path, template: path }))
 
 async function readRoutes(): Promise<Route[]> {

@@ -83,7 +83,7 @@ describe('POST /account/password', () => {
     const { status, headers } = await ada.form(path, change)
     assert.deepEqual([status, headers.location], [303, '/account'])
     const notice =
-      /role="status">Your password has been changed\. All other sessions have been signed out, and 2 API tokens have been revoked\./
+      /<p>Your password has been changed\. All other sessions have been signed out, and 2 API tokens have been revoked\./
     assert.match((await ada.page('/account')).text, notice)
     assert.doesNotMatch((await ada.page('/account')).text, /has been changed/)
     const login = (secret: string) => site.visitor().post('/login?as=user', basic(person, secret))

@@ -201,6 +201,7 @@ describe('static files', () => {
     const site = await startSite(t)
     const types = {
       '/style.css': 'text/css; charset=utf-8',
+      '/account.css': 'text/css; charset=utf-8',
       '/demo.css': 'text/css; charset=utf-8',
       '/app.js': 'text/javascript; charset=utf-8',
       '/passkeys.js': 'text/javascript; charset=utf-8',
