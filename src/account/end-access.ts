@@ -32,12 +32,12 @@ export async function overwritePassword(
 }
 
 /**
- * Deletes the sessions and tokens of a user, and returns their numbers. Deletes one-time links and known devices too. An
+ * Deletes the sessions and tokens of a user or of several users, and returns their numbers. Deletes one-time links and known devices too. An
  * attacker with the old password could have added devices, each with its own rate limit.
  */
 export async function endAccess(
   em: EntityManager,
-  id: string,
+  id: string | string[],
 ): Promise<{ sessions: number; tokens: number }> {
   const sessions = await em.nativeDelete(StoredSession, { user: id }, { filters: false })
   const tokens = await em.nativeDelete(UserToken, { user: id }, { filters: false })

@@ -22,11 +22,14 @@ export function parseCommandLine(words: readonly string[], variables: Variables)
   if (!command)
     throw new UsageError(`Unknown command ${name}. The commands are ${[...commands.keys()].join(', ')}.`)
 
-  const { run, takesEmail = true, options = [] } = command
+  const { run, email: takesEmail = 'one', options = [] } = command
   const { values, positionals } = parse(options, args)
   const [email = ''] = positionals
-  if (positionals.length !== (takesEmail ? 1 : 0))
-    throw new UsageError(`${name} takes ${takesEmail ? 'one' : 'no'} e-mail address.`)
+  const isWrong =
+    takesEmail === 'at most one'
+      ? positionals.length > 1
+      : positionals.length !== (takesEmail === 'one' ? 1 : 0)
+  if (isWrong) throw new UsageError(`${name} takes ${takesEmail} e-mail address.`)
   return { run, email, options: values }
 }
 
@@ -45,7 +48,9 @@ const types = {
   unverified: 'boolean',
   'with-factors': 'boolean',
   'without-factors': 'boolean',
+  yes: 'boolean',
   name: 'string',
+  since: 'string',
 } as const
 
 function parse(names: readonly (keyof Options)[], args: string[]) {

@@ -33,7 +33,9 @@ export interface Options {
   readonly unverified?: boolean
   readonly 'with-factors'?: boolean
   readonly 'without-factors'?: boolean
+  readonly yes?: boolean
   readonly name?: string
+  readonly since?: string
 }
 
 export class UsageError extends CommandError {

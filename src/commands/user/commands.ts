@@ -1,6 +1,8 @@
 import { deleteAccount, disable, enable } from './account.ts'
 import { add } from './add.ts'
 import type { Command, Options } from './command.ts'
+import { endAll } from './end-all.ts'
+import { events } from './events.ts'
 import { list, show } from './list.ts'
 import { removeFactors } from './remove-factors.ts'
 import { reset, resetLink } from './reset.ts'
@@ -8,7 +10,8 @@ import { setPassword } from './set-password.ts'
 
 interface CommandSyntax {
   readonly run: Command
-  readonly takesEmail?: boolean
+  /** `one` by default. */
+  readonly email?: 'one' | 'no' | 'at most one'
   readonly options?: readonly (keyof Options)[]
 }
 
@@ -18,11 +21,13 @@ export const commands: ReadonlyMap<string, CommandSyntax> = new Map<string, Comm
     'list',
     {
       run: list,
-      takesEmail: false,
+      email: 'no',
       options: ['admin', 'json', 'disabled', 'unverified', 'with-factors', 'without-factors'],
     },
   ],
   ['show', { run: show, options: ['admin', 'json'] }],
+  ['events', { run: events, email: 'at most one', options: ['admin', 'json', 'since'] }],
+  ['end-all', { run: endAll, email: 'no', options: ['yes'] }],
   ['reset', { run: reset }],
   ['reset-link', { run: resetLink }],
   ['set-password', { run: setPassword, options: ['admin', 'generate'] }],

@@ -157,6 +157,18 @@ describe('AuditTrail', () => {
     assert.doesNotMatch(lines.join(''), /insert|select|ada@/i)
   })
 
+  test('writes the rows that the database has refused when it answers again', async (t) => {
+    const { audit, execute, rows } = await openTrail(t)
+    await execute('alter table events rename to lost')
+    for (let i = 0; i < 3; i += 1) await audit.record(signedIn)
+    await execute('alter table lost rename to events')
+    await audit.record({ ...signedIn, event: 'name changed' })
+    assert.deepEqual(
+      (await rows()).map(({ event }) => event),
+      ['signed in', 'signed in', 'signed in', 'name changed'],
+    )
+  })
+
   test('writes no row for failed credentials that contain no user name', async (t) => {
     const { audit, lines, rows } = await openTrail(t)
     for (let i = 0; i < 100; i += 1) await audit.record({ event: 'credentials refused', ...from })

@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/core'
+import { ConstraintViolationException, type MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import type { Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
@@ -8,8 +8,10 @@ import { type Logger, loggable } from '../../log/log.ts'
 import { type Account, type EventName, events, type NotedEvent } from '../../site/audit-event.ts'
 import { printable } from '../../site/wording.ts'
 import { emailKey } from '../../users/email.ts'
-import { Event, type EventPage, eventPage, insertEvent } from './event.ts'
+import { Event, type EventPage, eventPage, insertEvent, type NewEvent } from './event.ts'
 
+// Each row has less than a kilobyte.
+const maxWaiting = 10_000
 const keptFor = 180 * 24 * 60 * 60_000
 
 /** An event with its origin. It never holds a secret. */
@@ -39,12 +41,13 @@ const sessionEvents: readonly EventName[] = ['signed in', 'signed out']
 /**
  * The audit trail. Each event is written to the log, even with `LOG_LEVEL=silent`. An event that names an account is also stored in the
  * database, except a throttled attempt. Some repeated events are counted in one row (`insertEvent`). If the row cannot be written, the
- * request still succeeds and an error is logged.
+ * request still succeeds and an error is logged. The row waits in memory until the database takes a later one.
  */
 export class AuditTrail {
   readonly #orm: MikroORM
   readonly #log: Logger
   readonly #now: () => number
+  #waiting: NewEvent[] = []
 
   /** @param now the clock, in milliseconds */
   constructor(orm: MikroORM, log: Logger, now = Date.now) {
@@ -77,7 +80,32 @@ export class AuditTrail {
       userId: id ?? null,
       ...origin,
     }
-    await this.#orReport(origin.request, () => insertEvent(this.#orm.em.fork(), row))
+    const isWritten = await this.#orReport(origin.request, () => this.#write(row))
+    if (isWritten) await this.#writeWaiting()
+    else if (this.#waiting.length < maxWaiting) this.#waiting.push(row)
+  }
+
+  async #write(row: NewEvent): Promise<true> {
+    await insertEvent(this.#orm.em.fork(), row)
+    return true
+  }
+
+  /** Writes the rows that the database refused before. */
+  async #writeWaiting(): Promise<void> {
+    const rows = this.#waiting
+    this.#waiting = []
+    for (const [index, row] of rows.entries()) {
+      try {
+        await this.#write(row)
+      } catch (error) {
+        // A row that has been written although its response was lost.
+        if (error instanceof ConstraintViolationException) continue
+        this.#waiting.unshift(...rows.slice(index))
+        return
+      }
+    }
+    if (rows.length > 0)
+      this.#log.info({ rows: rows.length }, 'the audit trail in the database is complete again')
   }
 
   /** A page of the events of an account, newest first. `before` is the id of an event. */
