@@ -26,7 +26,7 @@ export async function limited<Result>(
   const { throttle } = ctx.guessing ?? {}
   if (!throttle) return evaluate()
   return auditThrottled(ctx, ctx.auth.peek(User), () =>
-    throttle.attempt({ ...attempt, address: ctx.ip, isDisconnected: () => isDisconnected(ctx) }, evaluate),
+    throttle.attempt({ ...attempt, address: ctx.ip }, evaluate),
   )
 }
 
@@ -64,13 +64,7 @@ async function evaluateGuess<Found>(
   if (!ctx.guessing) return evaluate(connection)
   const { throttle, devices } = ctx.guessing
   const device = claim.kind === 'user' ? await devices.deviceOf(ctx, claim.username) : undefined
-  const guess: Attempt = {
-    action: 'password',
-    account: accountKey(claim),
-    device,
-    address: ctx.ip,
-    ...connection,
-  }
+  const guess: Attempt = { action: 'password', account: accountKey(claim), device, address: ctx.ip }
   return throttle.attempt(guess, () =>
     evaluate({ isKnownDevice: device !== undefined, device, ...connection }),
   )

@@ -1,7 +1,6 @@
-const minute = 60_000
+import { day, hour, minute } from '../durations.ts'
+
 const quarterHour = 15 * minute
-const hour = 60 * minute
-const day = 24 * hour
 
 /** No allowance has a longer window. */
 export const longestWindow = day

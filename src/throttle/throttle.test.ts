@@ -134,27 +134,10 @@ describe('Throttle', () => {
     assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
-  test('D10 keeps a used-up allowance for a new instance', async (t) => {
-    const { orm } = await openOne(t)
-    await flood([new Throttle(orm)], Array(10).fill(guess), wrong)
-    await assert.rejects(new Throttle(orm).attempt(guess, right), TryLater)
-  })
-
   test('D4 rejects a network after 50 failed attempts at many accounts', async (t) => {
     const { orm } = await openOne(t)
     const spray = Array.from({ length: 200 }, (_, i) => ({ ...guess, account: `${i}@example.com` }))
     assert.equal((await flood([new Throttle(orm)], spray, wrong)).evaluated, 50)
-  })
-
-  test('D4 counts an IPv6 /64 as one network, and an IPv4-mapped address as its IPv4 address', async (t) => {
-    const { orm } = await openOne(t)
-    const six = Array.from({ length: 20 }, (_, i) => ({ ...guess, address: `2001:db8:0:1::${i}` }))
-    assert.equal((await flood([new Throttle(orm)], six, wrong)).evaluated, 10)
-    const four = Array.from({ length: 20 }, (_, i) => ({
-      ...guess,
-      address: `${i % 2 ? '::ffff:' : ''}192.0.2.7`,
-    }))
-    assert.equal((await flood([new Throttle(orm)], four, wrong)).evaluated, 10)
   })
 
   test('D1 evaluates 100 of 150 failed attempts at one account from 150 networks', async (t) => {
@@ -252,18 +235,6 @@ describe('Throttle', () => {
     const start = Date.parse('2026-11-21T12:00:00Z')
     await flood([new Throttle(orm, () => start + 120_000)], Array(10).fill(guess), wrong)
     await assert.rejects(new Throttle(orm, () => start).attempt(guess, right), { status: 429, seconds: 900 })
-  })
-
-  test('evaluates no attempt from an unknown device after a hundred successes of the account in 15 minutes', async (t) => {
-    const { orm } = await openOne(t)
-    let now = Date.parse('2026-11-21T12:00:00Z')
-    const throttle = new Throttle(orm, () => now)
-    for (let i = 0; i < 100; i += 1) await throttle.attempt({ ...guess, address: `198.51.${i}.1` }, right)
-    const refused = throttle.attempt(guess, () => assert.fail('must not be evaluated'))
-    await assert.rejects(refused, { status: 429, seconds: 900 })
-    assert.equal(await throttle.attempt({ ...guess, device: 'known' }, right), 'right')
-    now += 15 * 60_000
-    assert.equal(await throttle.attempt(guess, right), 'right')
   })
 
   test('D1 counts the attempts of one and a half windows at most, and never too few', async (t) => {
@@ -399,14 +370,5 @@ describe('Throttle', () => {
     gate.resolve('right')
     await Promise.all(running)
     assert.equal(await throttle.attempt(guess, right), 'right')
-  })
-
-  test('stops waiting when the client has closed the connection', async (t) => {
-    const { orm } = await openOne(t)
-    const throttle = new Throttle(orm)
-    const { gate, running } = await runTen(throttle)
-    await assert.rejects(throttle.attempt({ ...guess, isDisconnected: () => true }, right), { status: 400 })
-    gate.resolve('right')
-    await Promise.all(running)
   })
 })

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { deleteBatch } from '../database/delete-batch.ts'
 import { clockSkew } from '../database/future-time.ts'
-import { Refusal } from '../refusal.ts'
 import { type Action, longestWindow, type Outcome, rules } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
 import { type Counter, countersOf, prefixOf } from './counter.ts'
@@ -30,8 +29,6 @@ export interface Attempt {
   readonly address: string
   /** A device from which the account has signed in before. Some actions have separate allowances for it. */
   readonly device?: string | undefined
-  /** Whether the client has closed the connection. */
-  readonly isDisconnected?: () => boolean
 }
 
 /**
@@ -59,7 +56,6 @@ export class Throttle {
    * successive ones. If running evaluations hold all reservations, the attempt waits for up to five seconds.
    * @returns the result of `evaluate`; `undefined` counts as a failure
    * @throws {TryLater} 429, if an allowance is used up, the wait times out, or too many attempts wait
-   * @throws {Refusal} 400, if the client closes the connection while the attempt waits
    */
   async attempt<Result>(
     attempt: Attempt,
@@ -82,7 +78,8 @@ export class Throttle {
    * @returns `false`, and counts nothing, if an allowance is used up
    */
   async countIn(em: EntityManager, attempt: Pick<Attempt, 'action' | 'account'>): Promise<boolean> {
-    const counters = this.#countersOf({ ...attempt, address: '' })
+    // The actions that callers count here have no allowance by network.
+    const counters = this.#countersOf({ ...attempt, address: '::' })
     const transaction = em.getTransactionContext()
     const isReserved = await reserve(this.#orm, counters, this.#now(), transaction)
     if (isReserved) await settle(this.#orm, counters, 'success', transaction)
@@ -118,16 +115,13 @@ export class Throttle {
       if (wait > 0) throw tooMany(wait, allowance, this.#now())
       if (performance.now() >= until) throw tooMany(busy)
       await sleep(pause)
-      if (attempt.isDisconnected?.())
-        throw new Refusal(400, 'The connection was closed while this request waited.')
     }
   }
 
   #countersOf({ action, account, device, address }: Attempt): readonly Counter[] {
     const { allowances, fromDevice = allowances } = rules[action]
     const values = { account, device, network: networkOf(address), block: blockOf(address) }
-    const isKnown = device !== undefined
-    const counted = { action, values, allowances: isKnown ? fromDevice : allowances }
+    const counted = { action, values, allowances: device === undefined ? allowances : fromDevice }
     return countersOf(counted, { now: this.#now(), isFull: this.#isFull })
   }
 

@@ -1,7 +1,6 @@
+import { minute } from '../durations.ts'
 import { TryLater } from '../refusal.ts'
 import type { Allowance } from './allowance.ts'
-
-const minute = 60_000
 
 /**
  * A 429 for a client that may try again after `wait` milliseconds. It names the used-up allowance in the same words for
