@@ -19,8 +19,7 @@ class UserKey extends RequestAuthenticator<User> {
   readonly user = User
 
   attempt(ctx: AuthContext) {
-    const user = users.get(hash('sha256', ctx.get('X-API-Key')))
-    if (user) ctx.auth.login(user)
+    return users.get(hash('sha256', ctx.get('X-API-Key')))
   }
 }
 

@@ -1,4 +1,5 @@
 import { validate as isUUID } from 'uuid'
+import { credentialsSent } from '#auth'
 import { entityManager, type LastUses } from '#auth/mikro-orm'
 import { unexpired } from '../database/expired-rows.ts'
 import type { NewTokenRecord, TokenRecord } from '../site/records.ts'
@@ -49,7 +50,7 @@ export function createToken(
     const { id } = em.create(UserToken, { name, user: owner.id, ...columns })
     await em.flush()
     // A program that sends the password has a notice of its own.
-    if (!ctx.auth.credentialsSent) await notify(ctx, em, owner, 'token created')
+    if (!credentialsSent(ctx)) await notify(ctx, em, owner, 'token created')
     return { id, name, value: token, expiresAt: columns.expiresAt }
   })
 }

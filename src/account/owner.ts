@@ -1,5 +1,5 @@
 import type { Next } from 'koa'
-import { guard, redirectUnless, withNext } from '#auth'
+import { credentialsSent, guard, redirectUnless, withNext } from '#auth'
 import { audit } from '../site/audit.ts'
 import { wantsPage } from '../site/page.ts'
 import type { SiteContext } from '../site/site-context.ts'
@@ -46,7 +46,7 @@ async function countChange(ctx: SiteContext, next: Next): Promise<unknown> {
 }
 
 async function reportPasswordUse(ctx: SiteContext, next: Next): Promise<unknown> {
-  if (ctx.auth.credentialsSent) {
+  if (credentialsSent(ctx)) {
     const user = ctx.auth.require(User)
     audit(ctx, 'password used', user)
     await notifyOfProgram(ctx, user)

@@ -37,30 +37,6 @@ describe('RequestAuthenticator', () => {
     assert.deepEqual(await (await fetch(url)).json(), [true, true])
   })
 
-  test('ignores a return value that is not an object', async (t) => {
-    const known = new Map<string, unknown>([['ada', true]])
-    class User {}
-    class Careless extends BearerAuthenticator {
-      readonly user = User
-      authenticate({ token }: { token: string }, ctx: AuthContext) {
-        ctx.auth.login(new User())
-        // JavaScript allows this result. TypeScript rejects it without the cast.
-        return known.delete(token) as unknown as undefined
-      }
-    }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Careless().middleware())
-    app.use((ctx) => {
-      ctx.body = ctx.auth.has(User)
-    })
-    const { url } = await serve(t, app)
-
-    const response = await fetch(url, { headers: { Authorization: 'Bearer ada' } })
-
-    assert.equal(await response.text(), 'true')
-  })
-
   test('throws at startup for a JavaScript class without `user`', () => {
     class Lacking extends (BasicAuthenticator as unknown as new () => { middleware(): unknown }) {}
     const misuse = {
@@ -102,12 +78,38 @@ describe('RequestAuthenticator', () => {
     }
   })
 
-  test('responds with 500 if a JavaScript authenticator returns the user instead of logging it in', async (t) => {
+  test('logs in the user that `authenticate` returns, or that it has passed to `login`', async (t) => {
     class User {}
-    class Returning extends BasicAuthenticator {
+    class Returning extends BasicAuthenticator<User> {
+      readonly user = User
+      override authenticate({ username }: layer.BasicAuthorization, ctx: AuthContext) {
+        const user = new User()
+        if (username === 'returned') return user
+        if (username === 'both') ctx.auth.login(user, User, { methods: ['otp'] })
+        return username === 'both' ? user : undefined
+      }
+    }
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(new Returning().middleware())
+    app.use(guard(User))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.authentication(User)?.methods
+    })
+    const { url } = await serve(t, app)
+    const get = (name: string) => fetch(url, { headers: { authorization: `Basic ${btoa(`${name}:x`)}` } })
+
+    assert.deepEqual(await (await get('returned')).json(), ['pwd'])
+    assert.deepEqual(await (await get('both')).json(), ['otp'])
+    assert.equal((await get('nobody')).status, 401)
+  })
+
+  test('responds with 500 if an authenticator returns something else than a user', async (t) => {
+    class User {}
+    class Returning extends BearerAuthenticator {
       readonly user = User
       override authenticate() {
-        return new User() as unknown as undefined
+        return { name: 'a plain row' }
       }
     }
     const app = new Koa<object, AuthContext>()
@@ -116,10 +118,10 @@ describe('RequestAuthenticator', () => {
     app.use(guard(User))
     const { url, errors } = await serve(t, app)
 
-    const response = await fetch(url, { headers: { authorization: `Basic ${btoa('ada:x')}` } })
+    const response = await fetch(url, { headers: { authorization: 'Bearer any' } })
 
     assert.deepEqual([response.status, await response.text()], [500, 'Internal Server Error'])
-    assert.match(errors[0]?.message ?? '', /Call `ctx\.auth\.login\(user\)`, or use `\.from`\.$/)
+    assert.match(errors[0]?.message ?? '', /^The user must be an instance of User/)
   })
 
   test('S5 exports the `Async` classes as aliases of the same classes', () => {

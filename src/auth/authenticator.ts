@@ -1,8 +1,8 @@
-import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
-import { type Class, requireClass } from './class.ts'
+import { type AuthContext, type AuthMiddleware, stateOf } from './auth.ts'
+import { type Class, requireClass } from './checks.ts'
 import { Misuse } from './errors.ts'
 
-/** The base class of authenticators. They verify credentials and log in the user. Guards reject requests. */
+/** The base class of authenticators. They verify credentials and return the user. Guards reject requests. */
 export abstract class RequestAuthenticator<User extends object = object> {
   /** The class of the users. */
   abstract readonly user: Class<User>
@@ -23,10 +23,10 @@ export abstract class RequestAuthenticator<User extends object = object> {
   readonly methods: readonly string[] | undefined = undefined
 
   /**
-   * Reads the request and calls `ctx.auth.login` for valid credentials. Does nothing for wrong credentials. Throws if they cannot
-   * be checked, for example because the database is down.
+   * Reads the request and returns the user of valid credentials. Returns nothing for missing or wrong credentials. Throws if they
+   * cannot be checked, for example because the database is down. May call `ctx.auth.login` itself, for example to pass `methods`.
    */
-  abstract attempt(ctx: AuthContext): void | Promise<void>
+  abstract attempt(ctx: AuthContext): UserOrNothing<User>
 
   /**
    * The challenge for the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1); none by default. `maxAge` is set, in seconds,
@@ -45,7 +45,7 @@ export abstract class RequestAuthenticator<User extends object = object> {
   middleware(): AuthMiddleware {
     requireUser(this)
     return async (ctx, next) => {
-      await authOf(ctx).attempt(this)
+      await stateOf(ctx).attempt(this)
       return next()
     }
   }
@@ -58,21 +58,30 @@ export function requireUser(authenticator: RequestAuthenticator | undefined): vo
   throw new Misuse(`Add \`user = User\` to ${authenticator.constructor.name}: the class of its users.`)
 }
 
+/** What an authenticator returns: the user, or nothing for wrong credentials. */
+export type UserOrNothing<User extends object> =
+  | User
+  | null
+  | undefined
+  | void
+  | Promise<User | null | undefined>
+  | Promise<void>
+
 /** Looks up a user by a credential or identifier. Returns `undefined` or `null` if there is none. */
 export type Find<User extends object, Value = string> = (
   value: Value,
   ctx: AuthContext,
 ) => User | null | undefined | Promise<User | null | undefined>
 
-/** The `authenticate` method of the function forms, such as `BearerAuthenticator.from`. */
-export function authenticateBy<User extends object, Value>(user: Class<User>, find: Find<User, Value>) {
+/** Returns the function of a function form, such as `BearerAuthenticator.from`. Throws `Misuse` for wrong arguments. */
+export function requireFind<User extends object, Value>(
+  user: Class<User>,
+  find: Find<User, Value>,
+): Find<User, Value> {
   const message = 'Pass the class of the user and a function, as in `BasicAuthenticator.from(User, find)`.'
   requireClass(user, message)
   if (typeof find !== 'function') throw new Misuse(message)
-  return async (value: Value, ctx: AuthContext): Promise<void> => {
-    const found = await find(value, ctx)
-    if (found) ctx.auth.login(found, user)
-  }
+  return find
 }
 
 export { RequestAuthenticator as AsyncRequestAuthenticator }

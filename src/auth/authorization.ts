@@ -13,6 +13,12 @@ export interface BearerAuthorization {
   readonly token: string
 }
 
+/** An option of authenticators for an `Authorization` header. */
+export interface RealmOptions {
+  /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5): `restricted` by default. */
+  readonly realm?: string
+}
+
 /** The Basic credentials of a request; `undefined` if they are missing or malformed. Never throws. */
 export function basicAuthorization(req: IncomingMessage): BasicAuthorization | undefined {
   const token68 = credentialsOf(req, 'basic')

@@ -1,7 +1,7 @@
 import type { AuthContext, AuthMiddleware } from './auth.ts'
-import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
-import { type BasicAuthorization, basicAuthorization, quoted } from './authorization.ts'
-import type { Class } from './class.ts'
+import { type Find, RequestAuthenticator, requireFind, type UserOrNothing } from './authenticator.ts'
+import { type BasicAuthorization, basicAuthorization, quoted, type RealmOptions } from './authorization.ts'
+import type { Class } from './checks.ts'
 
 /** Verifies `Authorization: Basic` (RFC 7617). Use it over TLS only. */
 export abstract class BasicAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
@@ -9,24 +9,30 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
   static from<User extends object>(
     user: Class<User>,
     find: Find<NoInfer<User>, BasicAuthorization>,
+    options: RealmOptions = {},
   ): AuthMiddleware {
     class FromFunction extends BasicAuthenticator<User> {
       override readonly user = user
-      override authenticate = authenticateBy(user, find)
+      override authenticate = requireFind(user, find)
     }
-    return new FromFunction().middleware()
+    return new FromFunction(options).middleware()
   }
 
   override readonly accepts: string = 'Basic'
   override readonly methods: readonly string[] | undefined = ['pwd']
 
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
-  readonly realm: string = 'restricted'
+  readonly realm: string
 
-  /** Verifies Basic credentials. Calls `ctx.auth.login` if they match, else does nothing. */
-  abstract authenticate(basic: BasicAuthorization, ctx: AuthContext): void | Promise<void>
+  constructor({ realm = 'restricted' }: RealmOptions = {}) {
+    super()
+    this.realm = realm
+  }
 
-  override attempt(ctx: AuthContext): void | Promise<void> {
+  /** Verifies Basic credentials. Returns the user if they match, else nothing. */
+  abstract authenticate(basic: BasicAuthorization, ctx: AuthContext): UserOrNothing<User>
+
+  override attempt(ctx: AuthContext): UserOrNothing<User> {
     const basic = basicAuthorization(ctx.req)
     if (basic) return this.authenticate(basic, ctx)
   }

@@ -1,31 +1,40 @@
 import type { AuthContext, AuthMiddleware } from './auth.ts'
-import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
-import { type BearerAuthorization, bearerAuthorization, quoted } from './authorization.ts'
-import type { Class } from './class.ts'
+import { type Find, RequestAuthenticator, requireFind, type UserOrNothing } from './authenticator.ts'
+import { type BearerAuthorization, bearerAuthorization, quoted, type RealmOptions } from './authorization.ts'
+import type { Class } from './checks.ts'
 
 /** Verifies `Authorization: Bearer` (RFC 6750). Use it over TLS only. */
 export abstract class BearerAuthenticator<User extends object = object> extends RequestAuthenticator<User> {
   /** The middleware for a function: `BearerAuthenticator.from(User, (token) => userByToken(token))`. */
-  static from<User extends object>(user: Class<User>, find: Find<NoInfer<User>>): AuthMiddleware {
-    const authenticate = authenticateBy(user, find)
+  static from<User extends object>(
+    user: Class<User>,
+    find: Find<NoInfer<User>>,
+    options: RealmOptions = {},
+  ): AuthMiddleware {
+    const findUser = requireFind(user, find)
     class FromFunction extends BearerAuthenticator<User> {
       override readonly user = user
       override authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
-        return authenticate(token, ctx)
+        return findUser(token, ctx)
       }
     }
-    return new FromFunction().middleware()
+    return new FromFunction(options).middleware()
   }
 
   override readonly accepts: string = 'a bearer token'
 
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
-  readonly realm: string = 'restricted'
+  readonly realm: string
 
-  /** Verifies a bearer token. Calls `ctx.auth.login` if it is valid, else does nothing. */
-  abstract authenticate(bearer: BearerAuthorization, ctx: AuthContext): void | Promise<void>
+  constructor({ realm = 'restricted' }: RealmOptions = {}) {
+    super()
+    this.realm = realm
+  }
 
-  override attempt(ctx: AuthContext): void | Promise<void> {
+  /** Verifies a bearer token. Returns the user if it is valid, else nothing. */
+  abstract authenticate(bearer: BearerAuthorization, ctx: AuthContext): UserOrNothing<User>
+
+  override attempt(ctx: AuthContext): UserOrNothing<User> {
     const bearer = bearerAuthorization(ctx.req)
     if (bearer) return this.authenticate(bearer, ctx)
   }

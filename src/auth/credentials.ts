@@ -1,7 +1,7 @@
-import type { AuthContext, AuthMiddleware } from './auth.ts'
-import { authenticateBy, type Find, RequestAuthenticator } from './authenticator.ts'
-import type { Class } from './class.ts'
-import { Misuse, requireSync } from './errors.ts'
+import { type AuthContext, type AuthMiddleware, stateOf } from './auth.ts'
+import { type Find, RequestAuthenticator, requireFind, type UserOrNothing } from './authenticator.ts'
+import { type Class, requireSync } from './checks.ts'
+import { Misuse } from './errors.ts'
 import { warnOfMissingFields } from './warnings.ts'
 
 /** The user name and password of a sign-in form. */
@@ -41,13 +41,13 @@ export abstract class CredentialsAuthenticator<
   ): AuthMiddleware {
     class FromFunction extends CredentialsAuthenticator<User> {
       override readonly user = user
-      override authenticate = authenticateBy(user, find)
+      override authenticate = requireFind(user, find)
     }
     return new FromFunction(options).middleware()
   }
 
-  /** Verifies the credentials of a body. Calls `ctx.auth.login` if they match, else does nothing. */
-  abstract authenticate(credentials: Credentials, ctx: AuthContext): void | Promise<void>
+  /** Verifies the credentials of a body. Returns the user if they match, else nothing. */
+  abstract authenticate(credentials: Credentials, ctx: AuthContext): UserOrNothing<User>
 
   /** The credentials in a body; `undefined` for a body of another shape. Override it for other credentials. */
   parse(body: unknown): Credentials | undefined {
@@ -60,7 +60,7 @@ export abstract class CredentialsAuthenticator<
     return { username, password } as Credentials
   }
 
-  override attempt(ctx: AuthContext): void | Promise<void> {
+  override attempt(ctx: AuthContext): UserOrNothing<User> {
     // An `Authorization` header takes precedence over the body.
     if (ctx.req.headers.authorization !== undefined) return
     const body = this.#bodyOf(ctx)
@@ -68,13 +68,13 @@ export abstract class CredentialsAuthenticator<
     if (credentials === undefined) {
       return this.#hasDefaultParse ? warnOfMissingFields(ctx, body, Object.values(this.#fields)) : undefined
     }
-    ctx.auth.present(this.user)
+    stateOf(ctx).present(this.user)
     if (this.#hasDefaultParse && !canExist(credentials as PasswordCredentials)) return
     return this.authenticate(credentials, ctx)
   }
 
   override isSkipped(ctx: AuthContext): boolean {
-    return super.isSkipped(ctx) && ctx.auth.credentialsSent
+    return super.isSkipped(ctx) && stateOf(ctx).credentialsSent
   }
 
   get #hasDefaultParse(): boolean {

@@ -106,26 +106,6 @@ export class Misuse extends AuthError {
   override readonly expose = false
 }
 
-/** Returns the result of a synchronous function of the application. Throws `Misuse` for a promise. */
-export function requireSync<Result>(result: Result, name: string): Result {
-  if (!(result instanceof Promise)) return result
-  // An unhandled rejection would end the process.
-  result.catch(() => undefined)
-  throw new Misuse(`${name} must return its result, not a promise of it.`)
-}
-
-/** Throws `Misuse` if an authenticator returns an object instead of logging in a user. */
-export function requireNoUser(result: unknown, user: object | undefined): void {
-  if (user || typeof result !== 'object' || result === null) return
-  throw new Misuse('An authenticator returned an object. Call `ctx.auth.login(user)`, or use `.from`.')
-}
-
-/** Returns the application's value if it is a boolean, else throws `Misuse`, because a promise is always truthy. */
-export function requireBoolean(result: unknown, name: string): boolean {
-  if (typeof result === 'boolean') return result
-  throw new Misuse(`${name} must be \`true\` or \`false\`.`)
-}
-
 /** Whether an error describes the response, as from `ctx.throw`. Errors of HTTP clients have a `status`, but no `expose`. */
 export function isHTTPError(error: unknown): boolean {
   if (!(error instanceof Error && 'status' in error && 'expose' in error)) return false

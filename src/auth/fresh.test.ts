@@ -141,16 +141,49 @@ describe('guard with { fresh }', () => {
   })
 
   test('throws at startup for an invalid duration or invalid options', () => {
-    for (const fresh of ['10', 'ten minutes', '10M', 0, -5, Number.NaN, undefined, null])
+    for (const fresh of ['10', 'ten minutes', '10M', 0, -5, Number.NaN, null])
       assert.throws(() => guard(User, { fresh: fresh as never }), {
         code: 'ERR_AUTH_MISUSE',
         message: '`fresh` must be a duration such as "30s", "10m", "1h" or "1d", or milliseconds.',
       })
-    for (const options of [{}, { fersh: '10m' }, '10m', 600_000, null, ['10m']])
-      assert.throws(() => guard(User, options as never), {
-        code: 'ERR_AUTH_MISUSE',
-        message: "The options of `guard` need a duration, as in `{ fresh: '10m' }`.",
-      })
+    for (const options of [
+      { fersh: '10m' },
+      { methods: 'otp' },
+      { allow: true },
+      '10m',
+      600_000,
+      null,
+      ['10m'],
+    ])
+      assert.throws(() => guard(User, options as never), { code: 'ERR_AUTH_MISUSE' })
+  })
+
+  test('with `methods`, rejects a sign-in that lacks one of them, and every token', async (t) => {
+    class ByCode extends BasicAuthenticator<User> {
+      readonly user = User
+      override readonly methods = ['pwd', 'otp', 'mfa']
+      override authenticate() {
+        return new User()
+      }
+    }
+    const router = new Router<object, AuthContext>()
+    const done = (ctx: AuthContext) => {
+      ctx.status = 204
+    }
+    router.get(
+      '/code',
+      new ByCode().middleware(),
+      guard(User, { methods: ['pwd', 'otp'], fresh: '1m' }),
+      done,
+    )
+    router.get('/password', byToken, byPassword, guard(User, { methods: ['pwd', 'otp'] }), done)
+    const app = new Koa()
+    app.use(auth()).use(router.routes())
+    const { url } = await serve(t, app)
+
+    assert.equal((await fetch(`${url}/code`, { headers: basic })).status, 204)
+    for (const headers of [basic, bearer])
+      await assertConfirmationRequired(await fetch(`${url}/password`, { headers }))
   })
 
   test('responds with 503 if an authenticator fails', async (t) => {
@@ -192,7 +225,7 @@ describe('redirectUnless with { fresh }', () => {
   })
 
   test('throws at startup for invalid options', () => {
-    for (const options of [{}, '10m', { fresh: '10 minutes' }, User])
+    for (const options of ['10m', { fresh: '10 minutes' }, { allow: () => true }, User])
       assert.throws(() => redirectUnless(User, '/confirm', options as never), { code: 'ERR_AUTH_MISUSE' })
   })
 })

@@ -98,11 +98,12 @@ describe('guard', () => {
       assert.throws(() => guard(wrong as never), { code: 'ERR_AUTH_MISUSE', message: /Name the class/ })
   })
 
-  test('throws at startup if it gets a second class', () => {
+  test('throws at startup if it gets a second class outside a list, or an empty list', () => {
     class User {}
     class Admin {}
     const guards = guard as (...types: unknown[]) => unknown
-    assert.throws(() => guards(User, Admin), { code: 'ERR_AUTH_MISUSE', message: /for one class/ })
+    assert.throws(() => guards(User, Admin), { code: 'ERR_AUTH_MISUSE', message: /as a list/ })
+    assert.throws(() => guards([]), { code: 'ERR_AUTH_MISUSE', message: /at least one class/ })
   })
 
   test('responds with 500 if a challenge is an invalid header, and the server keeps running', async (t) => {
@@ -159,5 +160,100 @@ describe('guard', () => {
 
     assert.equal((await fetch(url)).status, 500)
     assert.match(errors[0]?.message ?? '', /^Add `app\.use\(auth\(\)\)` before/)
+  })
+})
+
+describe('guard([User, Admin])', () => {
+  test('accepts a user of any of the classes', async (t) => {
+    class User {}
+    class Admin {}
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(BasicAuthenticator.from(User, ({ username }) => (username === 'ada' ? new User() : undefined)))
+    app.use(BasicAuthenticator.from(Admin, ({ username }) => (username === 'root' ? new Admin() : undefined)))
+    app.use(guard([User, Admin]))
+    app.use((ctx) => {
+      ctx.body = ctx.auth.has(Admin) ? 'admin' : 'user'
+    })
+    const { url } = await serve(t, app)
+    const get = async (name: string) => (await fetch(url, { headers: basic(name) })).text()
+
+    assert.equal(await get('ada'), 'user')
+    assert.equal(await get('root'), 'admin')
+    assert.equal(await get('eve'), 'The username or password is wrong.')
+  })
+})
+
+describe('guard with { allow }', () => {
+  class User {
+    readonly name: string
+    constructor(name: string) {
+      this.name = name
+    }
+  }
+  class Admin {
+    readonly name = 'root'
+  }
+  const users = BasicAuthenticator.from(User, ({ username }) =>
+    username === 'eve' ? undefined : new User(username),
+  )
+  const admins = BasicAuthenticator.from(Admin, ({ username }) =>
+    username === 'root' ? new Admin() : undefined,
+  )
+
+  test('rejects a user who may not go on with 403, and a visitor with 401', async (t) => {
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(users)
+    app.use(guard(User, { allow: async ({ name }, ctx) => ctx.path === `/${name}`, fresh: '1m' }))
+    app.use((ctx) => {
+      ctx.body = 'yours'
+    })
+    const { url, errors } = await serve(t, app)
+    const get = (name: string) => fetch(`${url}/ada`, { headers: basic(name) })
+
+    assert.equal(await (await get('ada')).text(), 'yours')
+    const forbidden = await get('bob')
+    assert.deepEqual([forbidden.status, await forbidden.text()], [403, 'You may not do this.'])
+    assert.equal((await get('eve')).status, 401)
+    assert.deepEqual(
+      errors.map((error) => Reflect.get(error, 'code')),
+      ['ERR_AUTH_FORBIDDEN', 'ERR_AUTH_WRONG_CREDENTIALS'],
+    )
+  })
+
+  test('goes on if one of several users may, in the required way', async (t) => {
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(users)
+    app.use(admins)
+    app.use((ctx, next) => {
+      // The user of a session who signed in long ago.
+      if (ctx.path === '/old') ctx.auth.login(new Admin(), Admin, { at: new Date(0) })
+      return next()
+    })
+    app.use(guard([User, Admin], { allow: (user) => user instanceof Admin, fresh: '1m' }))
+    app.use((ctx) => {
+      ctx.status = 204
+    })
+    const { url } = await serve(t, app)
+    const get = async (path: string, name: string) =>
+      (await fetch(url + path, { headers: basic(name) })).status
+
+    assert.deepEqual(
+      [await get('/', 'root'), await get('/', 'ada'), await get('/old', 'root')],
+      [204, 403, 401],
+    )
+  })
+
+  test('responds with 500 if `allow` does not return a boolean', async (t) => {
+    const app = new Koa<object, AuthContext>()
+    app.use(auth())
+    app.use(users)
+    app.use(guard(User, { allow: (() => 'yes') as never }))
+    const { url, errors } = await serve(t, app)
+
+    assert.equal((await fetch(url, { headers: basic('ada') })).status, 500)
+    assert.match(errors[0]?.message ?? '', /^The result of `allow` must be/)
   })
 })

@@ -1,10 +1,25 @@
-export { type AuthContext, type AuthMiddleware, auth } from './auth.ts'
+export {
+  type Auth,
+  type AuthContext,
+  type Authenticator,
+  type AuthMiddleware,
+  auth,
+  challengesOf,
+  credentialsSent,
+  ignoreSession,
+  reportFailure,
+} from './auth.ts'
 export type { Authentication, Duration, LoginOptions } from './authentication.ts'
-export { AsyncRequestAuthenticator, type Find, RequestAuthenticator } from './authenticator.ts'
-export type { BasicAuthorization, BearerAuthorization } from './authorization.ts'
+export {
+  AsyncRequestAuthenticator,
+  type Find,
+  RequestAuthenticator,
+  type UserOrNothing,
+} from './authenticator.ts'
+export type { BasicAuthorization, BearerAuthorization, RealmOptions } from './authorization.ts'
 export { AsyncBasicAuthenticator, BasicAuthenticator } from './basic.ts'
 export { AsyncBearerAuthenticator, BearerAuthenticator } from './bearer.ts'
-export type { Class } from './class.ts'
+export type { Class } from './checks.ts'
 export {
   AsyncCredentialsAuthenticator,
   CredentialsAuthenticator,
@@ -13,8 +28,7 @@ export {
 } from './credentials.ts'
 export { refuseCrossSite } from './cross-site.ts'
 export { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.ts'
-export type { FreshOptions } from './fresh.ts'
-export { guard } from './guard.ts'
+export { type GuardOptions, guard, type ProofOptions } from './guard.ts'
 export { nextPath, withNext } from './next-path.ts'
 export { redirectUnless } from './redirect-unless.ts'
 export {
@@ -23,4 +37,3 @@ export {
   SessionAuthenticator,
   type SessionOptions,
 } from './session.ts'
-export { Auth, type Authenticator } from './store.ts'

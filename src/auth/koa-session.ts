@@ -1,7 +1,7 @@
 import { format, types } from 'node:util'
 import type { AuthContext } from './auth.ts'
 import { type Authentication, fromRecord } from './authentication.ts'
-import type { Class } from './class.ts'
+import type { Class } from './checks.ts'
 import { Misuse } from './errors.ts'
 
 /** The data that an application keeps in a session. */

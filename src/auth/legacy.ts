@@ -1,7 +1,7 @@
-import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
+import { type AuthContext, type AuthMiddleware, stateOf } from './auth.ts'
 import { type Find, RequestAuthenticator } from './authenticator.ts'
 import { bearerAuthorization } from './authorization.ts'
-import type { Class } from './class.ts'
+import type { Class } from './checks.ts'
 import { Forbidden } from './errors.ts'
 
 /** The user type of the older variant of the package: a class whose `TokenType` looks up a stored token and its user. */
@@ -13,11 +13,11 @@ export type TokenAuthenticatable<User extends object = object> = Class<User> & {
 export function tokenAuthentication<User extends object>(type: TokenAuthenticatable<User>): AuthMiddleware {
   class ByStoredToken extends RequestAuthenticator<User> {
     readonly user = type
-    override async attempt(ctx: AuthContext): Promise<void> {
+    override async attempt(ctx: AuthContext): Promise<User | undefined> {
       const bearer = bearerAuthorization(ctx.req)
       const found = bearer && (await type.TokenType.find(bearer.token, ctx))
       // The user of a stored token may be deleted.
-      if (found?.user) ctx.auth.login(found.user, type)
+      return found?.user
     }
     /** Never skipped, because the token is mandatory. */
     override isSkipped(): boolean {
@@ -26,16 +26,16 @@ export function tokenAuthentication<User extends object>(type: TokenAuthenticata
   }
   const authenticator = new ByStoredToken()
   return async (ctx, next) => {
-    const store = authOf(ctx)
-    await store.attempt(authenticator)
-    if (!store.has(type) || store.by(type) !== authenticator) throw new Forbidden('You may not see this.')
+    await stateOf(ctx).attempt(authenticator)
+    if (!ctx.auth.has(type) || ctx.auth.by(type) !== authenticator)
+      throw new Forbidden('You may not see this.')
     return next()
   }
 }
 
 /** The `require` of the older variant: the authenticated user of that class. Throws `Forbidden` if there is none. */
 export function assertAuthenticated<User extends object>(ctx: AuthContext, type: Class<User>): User {
-  const user = authOf(ctx).get(type)
+  const user = stateOf(ctx) && ctx.auth.get(type)
   if (!user) throw new Forbidden('You may not see this.')
   return user
 }

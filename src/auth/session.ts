@@ -1,6 +1,12 @@
-import { type AuthContext, type AuthMiddleware, authOf } from './auth.ts'
-import { authenticateBy, type Find, RequestAuthenticator, requireUser } from './authenticator.ts'
-import type { Class } from './class.ts'
+import { type AuthContext, type AuthMiddleware, stateOf } from './auth.ts'
+import {
+  type Find,
+  RequestAuthenticator,
+  requireFind,
+  requireUser,
+  type UserOrNothing,
+} from './authenticator.ts'
+import type { Class } from './checks.ts'
 import { lacksCrossSiteCheck } from './cross-site.ts'
 import { Misuse } from './errors.ts'
 import type { SessionContext, SessionData } from './koa-session.ts'
@@ -46,13 +52,13 @@ export abstract class SessionAuthenticator<
   ): AuthMiddleware {
     class FromFunction extends SessionAuthenticator<User> {
       override readonly user = user
-      override authenticate = authenticateBy(user, find)
+      override authenticate = requireFind(user, find)
     }
     return new FromFunction(options).middleware()
   }
 
-  /** Looks up a user by the identifier in the session. Calls `ctx.auth.login` if the user still exists. */
-  abstract authenticate(sessionID: string, ctx: AuthContext): void | Promise<void>
+  /** Looks up a user by the identifier in the session. Returns nothing if the user no longer exists. */
+  abstract authenticate(sessionID: string, ctx: AuthContext): UserOrNothing<User>
 
   /** The key of the identifier in the session. */
   get key(): string {
@@ -64,14 +70,14 @@ export abstract class SessionAuthenticator<
     return koaSession.recordOf(ctx, this.key)
   }
 
-  override attempt(ctx: AuthContext): void | Promise<void> {
+  override attempt(ctx: AuthContext): UserOrNothing<User> {
     const sessionID = koaSession.sessionOf(ctx)[this.key]
     if (typeof sessionID === 'string') return this.authenticate(sessionID, ctx)
   }
 
-  /** Also skipped if the request has an `Authorization` header, or if `ctx.auth.present` was called. */
+  /** Also skipped if the request has an `Authorization` header, or a sign-in form, or after `ignoreSession`. */
   override isSkipped(ctx: AuthContext): boolean {
-    return super.isSkipped(ctx) || ctx.auth.credentialsSent
+    return super.isSkipped(ctx) || stateOf(ctx).credentialsSent
   }
 
   override middleware(): AuthMiddleware {
@@ -79,27 +85,27 @@ export abstract class SessionAuthenticator<
     koaSession.checkKey(this.key)
     let isStarted = false
     return async (ctx: SessionContext, next) => {
-      const store = authOf(ctx)
+      const state = stateOf(ctx)
       if (!isStarted) isStarted = koaSession.requireStarted(ctx)
       if (lacksCrossSiteCheck(ctx)) warnOfNoCrossSiteCheck(ctx)
       const before = koaSession.dataOf(koaSession.sessionOf(ctx))
       const saved = JSON.stringify(before)
       this.#requireUniqueKey(ctx)
       this.#clearAtSignIn(ctx, before)
-      store.onLogin(() => this.#clearAtSignIn(ctx, before))
-      await store.attempt(this)
+      state.listeners.push(() => this.#clearAtSignIn(ctx, before))
+      await state.attempt(this)
       try {
         await next()
       } catch (error) {
         // Undoes all changes except a logout and `ctx.session = null`, because koa-session saves the session even after an error.
         koaSession.restore(ctx, saved)
-        const loggedOut = sessionAuthenticators(ctx).filter((each) => store.isLoggedOut(each.user))
+        const loggedOut = sessionAuthenticators(ctx).filter((each) => state.isLoggedOut(each.user))
         for (const { key } of loggedOut) koaSession.remove(ctx, key, keysInUse(ctx))
         if (loggedOut.length > 0 || ctx.session === null) koaSession.keepCookiesOnError(ctx)
         throw error
       }
-      const user = store.peek(this.user)
-      if (store.isLoggedOut(this.user)) koaSession.remove(ctx, this.key, keysInUse(ctx))
+      const user = ctx.auth.peek(this.user)
+      if (state.isLoggedOut(this.user)) koaSession.remove(ctx, this.key, keysInUse(ctx))
       else if (user && this.#needsNewSession(ctx, before)) {
         if (!ctx.headerSent) return koaSession.save(ctx, this, user.sessionID)
         // No cookie can be set after the headers were sent.
@@ -141,7 +147,7 @@ export { SessionAuthenticator as AsyncSessionAuthenticator }
 const lateSignIn = 'A user signed in after the response headers were sent, so no session was started.'
 
 function sessionAuthenticators(ctx: AuthContext): SessionAuthenticator[] {
-  return ctx.auth.authenticators.filter((each) => each instanceof SessionAuthenticator)
+  return stateOf(ctx).authenticators.filter((each) => each instanceof SessionAuthenticator)
 }
 
 function keysInUse(ctx: AuthContext): string[] {

@@ -107,8 +107,25 @@ const programs = {
     router.get('/me', guard(User, { fresh: '10 minutes' }))`,
   'a guard for two classes': `${routes}
     router.get('/me', guard(User, Admin))`,
-  'a guard with empty options': `${routes}
-    router.get('/me', guard(User, {}))`,
+  'a misspelt option of a guard': `${routes}
+    router.get('/me', guard(User, { alow: () => false }))`,
+  'guards with options': `${routes}
+    router.get('/a', guard(User, { fresh: '1h', methods: ['otp'], allow: ({ name }) => name === 'Ada' }))
+    router.get('/b', guard([User, Admin], { allow: async (user, ctx) => 'level' in user || user.name === ctx.path }))
+    router.get('/c', redirectUnless([User, Admin], '/login', { methods: ['otp'] }))
+    router.use(BearerAuthenticator.from(User, () => new User(), { realm: 'api' }))
+    class Returning extends BasicAuthenticator<User> {
+      readonly user = User
+      async authenticate({ username }: { username: string }) { return username ? new User() : undefined }
+    }
+    router.use(new Returning().middleware())`,
+  'an option for a user of another class': `${routes}
+    router.get('/me', guard(User, { allow: ({ level }) => level === 1 }))`,
+  'an authenticator that returns another class': `${routes}
+    class Wrong extends BasicAuthenticator<Admin> {
+      readonly user = Admin
+      override authenticate() { return new User() }
+    }`,
   'a method that is not a list': `${routes}
     router.get('/me', (ctx) => { ctx.auth.login(new User(), User, { methods: 'pwd' }) })`,
   'an unknown value of remember': `${routes}
@@ -211,6 +228,7 @@ describe('types', () => {
     'an asynchronous look-up',
     'complete models',
     'a fresh sign-in',
+    'guards with options',
   ]
 
   const refusals: [what: keyof typeof programs, error: RegExp][] = [
@@ -225,7 +243,10 @@ describe('types', () => {
     ],
     ['a user of another type', /Property 'name' does not exist on type 'Admin'/],
     ['a user that may be undefined', /Object is possibly 'undefined'/],
-    ['a guard without a class', /'User' is not assignable to parameter of type 'Class'/],
+    [
+      'a guard without a class',
+      /'User' is not assignable to parameter of type 'Class \| readonly Class\[\]'/,
+    ],
     ['a log-in of a string', /'string' is not assignable to parameter of type 'object'/],
     ['a log-in as another class', /Property 'level' is missing in type 'User'/],
     ['a look-up that returns another class', /Property 'level' is missing in type 'User'/],
@@ -233,9 +254,11 @@ describe('types', () => {
     ['an authenticator without its user type', /does not implement inherited abstract member user/],
     ['a session user without a sessionID', /Property 'sessionID' is missing in type 'Admin'/],
     ['an unknown value of remember', /'"always"' is not assignable to type '"authenticated" \| "signed-in"/],
-    ['a duration in words', /'"10 minutes"' is not assignable to type 'Duration'/],
-    ['a guard for two classes', /Property 'fresh' is missing in type 'typeof Admin'/],
-    ['a guard with empty options', /Property 'fresh' is missing in type '\{\}'/],
+    ['a duration in words', /'"10 minutes"' is not assignable to type 'Duration/],
+    ['a guard for two classes', /'typeof Admin' has no properties in common with type 'GuardOptions/],
+    ['a misspelt option of a guard', /'alow' does not exist in type 'GuardOptions<User>'/],
+    ['an option for a user of another class', /Property 'level' does not exist on type 'User'/],
+    ['an authenticator that returns another class', /'User' is not assignable to type/],
     ['a method that is not a list', /'string' is not assignable to type 'readonly string\[\]'/],
     ['a model without verify', /'User' does not implement inherited abstract member verify/],
     [

@@ -1,31 +1,22 @@
-import type { IncomingMessage } from 'node:http'
+import type { ExtendableContext } from 'koa'
 import { basicAuthorization, bearerAuthorization } from './authorization.ts'
-import type { AuthenticatorFor } from './entry.ts'
-import { requireSync, Unauthorized, type UnauthorizedCode } from './errors.ts'
-
-/** The caller of `present`: an authenticator that found credentials in the body, or a handler that ignores the session. */
-export type Presented = 'authenticator' | 'handler'
+import { requireSync } from './checks.ts'
+import { Unauthorized, type UnauthorizedCode } from './errors.ts'
+import type { AuthenticatorFor, RequestState } from './state.ts'
 
 // British, because American English has a comma before "or".
 const list = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
-interface Found {
-  readonly presented: Presented | undefined
-  /** The authenticated users by class. */
-  readonly users: ReadonlyMap<unknown, { user?: object; by?: { isForEveryPage: boolean } | undefined }>
-}
-
 /** The 401 of a request. Its message does not reveal whether an account exists. */
-export function unauthorized<Context extends { readonly req: IncomingMessage }>(
+export function unauthorized<Context extends ExtendableContext>(
   ctx: Context,
-  authenticators: readonly AuthenticatorFor<Context>[],
-  { presented, users }: Found,
+  { authenticators, presented, users }: RequestState<Context>,
 ): Unauthorized {
-  const challenges = authenticators.map((each) => requireSync(each.challenge(ctx), '`challenge`'))
+  const challenges = challengesFor(ctx, authenticators)
   const refuse = (code: UnauthorizedCode, message?: string) => new Unauthorized(challenges, code, message)
   const { authorization } = ctx.req.headers
   const scheme = authorization === undefined ? undefined : schemeOf(authorization)
-  const isAccepted = challenges.some((each) => each !== undefined && schemeOf(each) === scheme)
+  const isAccepted = challenges.some((each) => schemeOf(each) === scheme)
   if (scheme === 'bearer' && isAccepted)
     return refuse(bearerAuthorization(ctx.req) ? 'ERR_AUTH_INVALID_TOKEN' : 'ERR_AUTH_MALFORMED_HEADER')
   // The credentials are valid, but not for the required class.
@@ -44,6 +35,15 @@ export function unauthorized<Context extends { readonly req: IncomingMessage }>(
   }
   if (scheme !== 'basic') return refuse('ERR_AUTH_WRONG_CREDENTIALS', 'The credentials are wrong.')
   return refuse(basicAuthorization(ctx.req) ? 'ERR_AUTH_WRONG_CREDENTIALS' : 'ERR_AUTH_MALFORMED_HEADER')
+}
+
+/** The challenges of authenticators. `maxAge` is set, in seconds, if the user has to authenticate again. */
+export function challengesFor<Context>(
+  ctx: Context,
+  authenticators: readonly AuthenticatorFor<Context>[],
+  maxAge?: number,
+): string[] {
+  return authenticators.flatMap((each) => requireSync(each.challenge(ctx, maxAge), '`challenge`') ?? [])
 }
 
 /** The auth-scheme of a header or a challenge, in lower case (RFC 9110 §11.1). */

@@ -1,5 +1,5 @@
 import type { ExtendableContext } from 'koa'
-import type { Class } from './class.ts'
+import type { Class } from './checks.ts'
 import { isProduction } from './errors.ts'
 
 /** Warns of a route that ran an authenticator but did not check the user: a guard may be missing. */

@@ -1,3 +1,4 @@
+import { credentialsSent } from '#auth'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import type { Account, EventName, NotedEvent } from './audit-event.ts'
@@ -21,7 +22,7 @@ export function audit(
 
 /** Records rejected credentials, unless the request already has an event. */
 export function auditRefusedCredentials(ctx: SiteContext): void {
-  if (ctx.auth.credentialsSent && !ctx.state.events) audit(ctx, 'credentials refused')
+  if (credentialsSent(ctx) && !ctx.state.events) audit(ctx, 'credentials refused')
 }
 
 function accountOf(account: User | Admin | Account | undefined): Account | undefined {

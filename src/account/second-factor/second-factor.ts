@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core'
+import { credentialsSent } from '#auth'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { changeCredentials } from '../../users/change-credentials.ts'
@@ -41,7 +42,7 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
   user.secondFactorAt = secondFactorAt
   // `SessionStore.start` compares the version with the account row.
   user.credentialsVersion += 1
-  if (!ctx.auth.credentialsSent) {
+  if (!credentialsSent(ctx)) {
     renewSession(ctx, user, ['otp', 'mfa'])
     await storeDevice(ctx, user)
   }

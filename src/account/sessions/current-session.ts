@@ -1,4 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/core'
+import { credentialsSent } from '#auth'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { currentDigest, signedOut } from './session-store.ts'
@@ -11,7 +12,7 @@ import { StoredSession } from './stored-session.ts'
  * @throws {Refusal} 409 if the session has ended
  */
 export async function requireSession(em: EntityManager, ctx: SiteContext): Promise<void> {
-  if (ctx.auth.credentialsSent) return
+  if (credentialsSent(ctx)) return
   const found = await em.findOne(
     StoredSession,
     { digest: currentDigest(ctx), user: ctx.auth.require(User).id },

@@ -1,6 +1,7 @@
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
+import { credentialsSent, reportFailure } from '#auth'
 import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import { User } from '../../users/user.ts'
 import { lifetime } from './session-limits.ts'
@@ -42,8 +43,8 @@ export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls:
 }
 
 // Credentials in the request take precedence over the session.
-function mayUseSession({ auth, req }: Context): boolean {
-  return !auth.credentialsSent && req.headers.cookie !== undefined
+function mayUseSession(ctx: Context): boolean {
+  return !credentialsSent(ctx) && ctx.req.headers.cookie !== undefined
 }
 
 // Properties of the context. A `WeakMap` would cost time at each garbage collection.
@@ -60,7 +61,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
         if (data) ctx[existing] = id
         return data
       } catch (error) {
-        ctx.auth.fail(error)
+        reportFailure(ctx, error)
         return undefined
       }
     },

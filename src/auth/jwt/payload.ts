@@ -1,7 +1,7 @@
-import type { AuthContext, AuthMiddleware } from '../auth.ts'
+import type { AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
-import { type Class, requireCall } from '../class.ts'
+import { type Class, requireCall } from '../checks.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 import { type ClaimRules, type Claims, validUntil } from './claims.ts'
@@ -82,9 +82,8 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
     this.#keys = keys
   }
 
-  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
-    const payload = await this.#keys.verify(token, this.user)
-    if (payload) ctx.auth.login(payload, this.user)
+  override authenticate({ token }: BearerAuthorization): Promise<Payload | undefined> {
+    return this.#keys.verify(token, this.user)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Class } from '../class.ts'
+import type { Class } from '../checks.ts'
 import { databasesOf } from './databases.ts'
 import { LookUp } from './look-up.ts'
 import { keyFrom, primaryKeyOf } from './model.ts'

@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode, type MikroORM } from '@mikro-orm/core'
-import type { Class } from '../class.ts'
+import type { Class } from '../checks.ts'
 import { Misuse } from '../errors.ts'
 import { type DateKey, primaryKeyOf } from './model.ts'
 

@@ -1,5 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import type { Class } from '../class.ts'
+import type { Class } from '../checks.ts'
 
 /** The options of a look-up. */
 export interface LookUpOptions<Model extends object = object> {

@@ -1,6 +1,6 @@
 import type { EntityClass, EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { BigIntType, EntitySchema, UuidType, wrap } from '@mikro-orm/core'
-import type { Class } from '../class.ts'
+import type { Class } from '../checks.ts'
 import { Misuse } from '../errors.ts'
 import { isUUID } from '../uuid.ts'
 

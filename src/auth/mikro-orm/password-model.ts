@@ -1,12 +1,11 @@
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import { BasicAuthenticator } from '../basic.ts'
-import { type Class, requireCall } from '../class.ts'
+import { type Class, requireBoolean, requireCall } from '../checks.ts'
 import {
   CredentialsAuthenticator,
   type CredentialsOptions,
   type PasswordCredentials,
 } from '../credentials.ts'
-import { requireBoolean } from '../errors.ts'
 import { databasesOf, entityManager } from './databases.ts'
 import { findOne } from './find-one.ts'
 import {

@@ -4,7 +4,7 @@ import { defineEntity, type EntityClass, type MikroORM, p } from '@mikro-orm/cor
 import Koa from 'koa'
 import session from 'koa-session'
 import { type AuthContext, type AuthMiddleware, auth } from '../auth.ts'
-import type { Class } from '../class.ts'
+import type { Class } from '../checks.ts'
 import { guard } from '../guard.ts'
 import { Browser } from '../testing/browser.ts'
 import { MemoryStore } from '../testing/memory-store.ts'

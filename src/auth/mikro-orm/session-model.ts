@@ -1,6 +1,6 @@
 import { type OptionalProps, wrap } from '@mikro-orm/core'
 import type { AuthMiddleware } from '../auth.ts'
-import { type Class, requireCall } from '../class.ts'
+import { type Class, requireCall } from '../checks.ts'
 import { Misuse } from '../errors.ts'
 import { type SessionAuthenticatable, SessionAuthenticator, type SessionOptions } from '../session.ts'
 import { KeyLookUp } from './key-look-up.ts'

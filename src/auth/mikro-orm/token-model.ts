@@ -3,8 +3,8 @@ import { type EntityProperty, type OptionalProps, Reference, wrap } from '@mikro
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
-import { type Class, requireCall } from '../class.ts'
-import { Misuse, requireBoolean } from '../errors.ts'
+import { type Class, requireBoolean, requireCall } from '../checks.ts'
+import { Misuse } from '../errors.ts'
 import { databasesOf, entityManager } from './databases.ts'
 import { hasVisibleOwner } from './has-visible-owner.ts'
 import { LookUp } from './look-up.ts'
@@ -96,17 +96,23 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     this.#tokens = new LookUp({ model, property: keys.value, relation: keys.user })
   }
 
-  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext): Promise<void> {
+  override async authenticate(
+    { token }: BearerAuthorization,
+    ctx: AuthContext,
+  ): Promise<TokenModel | undefined> {
     const value = this.user.stored(token)
     const found = value === undefined ? undefined : await this.#tokens.find(ctx, value, this.#database)
-    if (!found) return
-    if (!requireBoolean(found.isValid, '`isValid`')) return this.#delete(found, ctx)
+    if (!found) return undefined
+    if (!requireBoolean(found.isValid, '`isValid`')) {
+      await this.#delete(found, ctx)
+      return undefined
+    }
     const user: object | null = Reflect.get(found, this.#relation)
-    if (!user || !(await hasVisibleOwner(ctx, found, this.#relation, this.#database))) return
-    ctx.auth.login(found, this.user)
+    if (!user || !(await hasVisibleOwner(ctx, found, this.#relation, this.#database))) return undefined
     const owner = Reference.unwrapReference(user)
     const type = this.#ownersOf(ctx).find((each) => owner instanceof each)
     ctx.auth.login(owner, type)
+    return found
   }
 
   async #delete(token: TokenModel, ctx: AuthContext): Promise<void> {

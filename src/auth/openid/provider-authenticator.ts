@@ -1,6 +1,6 @@
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
-import { type Find, RequestAuthenticator } from '../authenticator.ts'
-import { type Class, requireClass } from '../class.ts'
+import { type Find, RequestAuthenticator, type UserOrNothing } from '../authenticator.ts'
+import { type Class, requireClass } from '../checks.ts'
 import { Misuse } from '../errors.ts'
 import type { Flow, FlowData, FlowStore } from './flow.ts'
 import type { Identity } from './identity.ts'
@@ -59,11 +59,7 @@ export abstract class ProviderAuthenticator<
   }
 
   /** The user of an identity, or nothing. */
-  abstract authenticate(
-    identity: Identity,
-    ctx: AuthContext,
-    flow: Flow<Data>,
-  ): User | null | undefined | Promise<User | null | undefined>
+  abstract authenticate(identity: Identity, ctx: AuthContext, flow: Flow<Data>): UserOrNothing<User>
 
   override async attempt(ctx: AuthContext): Promise<void> {
     const answer = await readAnswer(this, ctx)

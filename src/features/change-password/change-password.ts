@@ -1,3 +1,4 @@
+import { credentialsSent } from '#auth'
 import { storeDevice } from '../../account/devices/known-devices.ts'
 import { endAccess } from '../../account/end-access.ts'
 import { freshWithApp } from '../../account/fresh.ts'
@@ -38,7 +39,7 @@ export function changePassword(router: SiteRouter): void {
       const ended = await replacePassword(ctx, typed.password)
       // `SessionStore.start` rejects a user object with an older version.
       user.credentialsVersion += 1
-      if (!ctx.auth.credentialsSent) {
+      if (!credentialsSent(ctx)) {
         renewSession(ctx, user, ['pwd'])
         await storeDevice(ctx, user)
       }
@@ -77,7 +78,7 @@ async function replacePassword(ctx: SiteContext, password: string): Promise<Ende
 
 function respond(ctx: SiteContext, { sessions, tokens }: Ended): void {
   const notice = `Your password has been changed. All other sessions have been signed out${revoked(tokens)}.`
-  if (wantsPage(ctx)) seeOther(ctx, '/account', ctx.auth.credentialsSent ? undefined : notice)
+  if (wantsPage(ctx)) seeOther(ctx, '/account', credentialsSent(ctx) ? undefined : notice)
   else ctx.body = { sessionsEnded: sessions, tokensRevoked: tokens }
 }
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core'
+import { credentialsSent } from '#auth'
 import { freshWithApp, needsPassword, proofProblem } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
 import { owner, signedIn } from '../../account/owner.ts'
@@ -34,7 +35,7 @@ export function closeAccount(router: SiteRouter, { eraseDetails }: CloseAccountO
       await notify(ctx, em, user, 'account closed')
     })
     audit(ctx, 'account closed', user)
-    if (!ctx.auth.credentialsSent) ctx.auth.logout(User)
+    if (!credentialsSent(ctx)) ctx.auth.logout(User)
     ctx.set('Clear-Site-Data', '"cache", "storage"')
     complete(ctx, '/account/closed')
   })

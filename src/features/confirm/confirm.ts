@@ -1,3 +1,4 @@
+import { credentialsSent } from '#auth'
 import { afterSignIn } from '../../account/after-sign-in.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
 import {
@@ -32,7 +33,7 @@ export function confirm(router: SiteRouter): void {
 
   router.post('/confirm', ...owner(), formAgain(showAgain), async (ctx) => {
     const user = ctx.auth.require(User)
-    if (ctx.auth.credentialsSent)
+    if (credentialsSent(ctx))
       throw new Refusal(
         400,
         'A request with an `Authorization` header needs no confirmation, because it contains the password.',

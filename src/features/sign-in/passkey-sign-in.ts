@@ -4,14 +4,14 @@ import { Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, textFields } from '../../site/form.ts'
 import { seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
-import { ignoreSession, signInForm } from './sign-in.ts'
+import { onlyThisRequest, signInForm } from './sign-in.ts'
 
 /** `POST /login/passkey`: signs in with a passkey instead of an address, a password and a code. */
 export function passkeySignIn(router: SiteRouter): void {
   // A failed sign-in leaves this URL in the browser, where the user can open it again.
   router.get('/login/passkey', (ctx) => seeOther(ctx, '/login'))
 
-  router.post('/login/passkey', ignoreSession, formAgain(signInForm), async (ctx) => {
+  router.post('/login/passkey', onlyThisRequest, formAgain(signInForm), async (ctx) => {
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only the form of the sign-in page.')
     const { credential } = textFields(ctx, 'credential')
     const ceremony = { purpose: 'sign-in', binding: ctx.passkeys?.cookie.read(ctx) ?? '' } as const

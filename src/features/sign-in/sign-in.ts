@@ -1,4 +1,5 @@
 import type { ExtendableContext, Next } from 'koa'
+import { ignoreSession } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
 import { afterSignIn, requestedPath } from '../../account/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../../account/complete-sign-in.ts'
@@ -48,7 +49,7 @@ export function signIn(router: SiteRouter, { keys, pendingSignIns, resetNotice }
 
   router.post(
     '/login',
-    ignoreSession,
+    onlyThisRequest,
     formAgain(signInForm),
     requireFields,
     askForCode(pendingSignIns),
@@ -73,8 +74,8 @@ export function isSignInByHeader(ctx: ExtendableContext): boolean {
 }
 
 /** Ignores the session, so that a sign-in always needs credentials. */
-export function ignoreSession(ctx: SiteContext, next: Next) {
-  ctx.auth.present(User)
+export function onlyThisRequest(ctx: SiteContext, next: Next) {
+  ignoreSession(ctx, User)
   return next()
 }
 

@@ -1,5 +1,5 @@
 import { debuglog } from 'node:util'
-import type { Class } from '../../class.ts'
+import type { Class } from '../../checks.ts'
 import { describeError, isProduction } from '../../errors.ts'
 import type { LookUpOptions } from '../look-ups.ts'
 import type { NotPrepared } from './not-prepared.ts'

@@ -1,5 +1,5 @@
 import { defineEntity, type EntityClass, type EntityManager, p } from '@mikro-orm/core'
-import type { Class } from '../../../class.ts'
+import type { Class } from '../../../checks.ts'
 import type { Application } from './application.ts'
 
 export type Model = EntityClass<object> & Class

@@ -29,3 +29,17 @@ export function requireInstance(user: object, type: Class): void {
 export function requireCall(type: unknown, method: string): void {
   if (typeof type !== 'function') throw new Misuse(`Call \`${method}()\`, with parentheses.`)
 }
+
+/** Returns the result of a synchronous function of the application. Throws `Misuse` for a promise. */
+export function requireSync<Result>(result: Result, name: string): Result {
+  if (!(result instanceof Promise)) return result
+  // An unhandled rejection would end the process.
+  result.catch(() => undefined)
+  throw new Misuse(`${name} must return its result, not a promise of it.`)
+}
+
+/** Returns the application's value if it is a boolean, else throws `Misuse`, because a promise is always truthy. */
+export function requireBoolean(result: unknown, name: string): boolean {
+  if (typeof result === 'boolean') return result
+  throw new Misuse(`${name} must be \`true\` or \`false\`.`)
+}
