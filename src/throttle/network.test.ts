@@ -23,7 +23,7 @@ describe('networkOf', () => {
   test('returns the /64 of any other IPv6 address, in any notation', () => {
     for (const address of ['2001:db8:0:1::1', '2001:0DB8::1:0:0:0:2', '2001:db8:0:1:ffff:ffff:102:304'])
       assert.equal(networkOf(address), '2001:db8:0:1::/64', address)
-    assert.equal(networkOf('::1'), '0:0:0:0::/64')
+    for (const address of ['::1', '::1.2.3.4', '::']) assert.equal(networkOf(address), '0:0:0:0::/64')
     assert.equal(networkOf('64:ff9b:1::102:304'), '64:ff9b:1:0::/64', 'a local NAT64 prefix')
     assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64')
   })
