@@ -28,23 +28,17 @@ export function claimRules(options: ClaimOptions): ClaimRules {
 }
 
 /**
- * Checks the issuer, the audience and the times (RFC 7519 §4.1, RFC 8725 §3.8 and §3.9). Returns the expiry in seconds, or
- * `undefined` if a claim is invalid or the token lives longer than `lifetime` seconds.
+ * Checks the dates of verified claims, also of cached ones. Returns the expiry in seconds, or `undefined` if the token is not valid
+ * now or lives longer than `lifetime` seconds.
  */
 export function validUntil(claims: Claims, rules: ClaimRules, lifetime: number): number | undefined {
-  const { exp, iat, nbf = iat, iss, aud } = claims
-  if (!isNumericDate(exp) || !isNumericDate(iat) || !isNumericDate(nbf)) return undefined
+  const { exp, iat } = claims
+  if (!isNumericDate(exp) || !isNumericDate(iat)) return undefined
   const now = rules.now() / 1000
-  const isCurrent = exp > now - rules.leeway && Math.max(iat, nbf) <= now + rules.leeway
-  const isOurs = iss === rules.issuer && hasAudience(aud, rules.audience)
-  return isCurrent && isOurs && exp - iat <= lifetime ? exp : undefined
+  const isCurrent = exp > now - rules.leeway && iat <= now + rules.leeway
+  return isCurrent && exp - iat <= lifetime ? exp : undefined
 }
 
 function isNumericDate(value: unknown): value is number {
   return Number.isFinite(value)
-}
-
-function hasAudience(aud: unknown, audience: string): boolean {
-  if (!Array.isArray(aud)) return aud === audience
-  return aud.every((each) => typeof each === 'string') && aud.includes(audience)
 }

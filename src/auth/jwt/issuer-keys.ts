@@ -1,5 +1,5 @@
-import type { VerifyingKey } from './compact.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
+import type { VerifyingKey } from './verify-token.ts'
 
 /** The keys of an issuer, and the tokens that they have verified. */
 interface KeySet {

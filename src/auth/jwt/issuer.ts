@@ -1,6 +1,5 @@
 import { Misuse } from '../errors.ts'
 import { type ClaimOptions, type ClaimRules, claimRules } from './claims.ts'
-import { readHeader, verifyClaims } from './compact.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { keySource } from './key-source.ts'
 import {
@@ -10,6 +9,7 @@ import {
   type JWTVerifier,
   parseClaims,
 } from './payload.ts'
+import { readHeader, verifyToken } from './verify-token.ts'
 
 /** An OAuth or OpenID Connect provider. */
 export interface JWTIssuerOptions extends ClaimOptions {
@@ -55,10 +55,12 @@ export class JWTIssuer implements JWTVerifier {
     token: string,
     type: JWTPayloadClass<Payload>,
   ): Promise<Payload | undefined> {
-    const header = readHeader(token, this.#typ)
+    const header = readHeader(token)
     if (!header || !algorithms.test(header.alg)) return undefined
     const { keys, verified } = await this.#keys.forKid(header.kid)
-    const claims = await verified.claims(token, this.#typ, () => verifyClaims(token, header, keys))
+    const claims = await verified.claims(token, this.#typ, () =>
+      verifyToken(token, header, this.#typ, keys, this.#rules),
+    )
     return claims && parseClaims(claims, this.#rules, type)
   }
 

@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto'
 import { Misuse, ProviderError } from '../errors.ts'
 import { type JsonObject, parseJsonObject } from '../json-object.ts'
-import type { VerifyingKey } from './compact.ts'
 import { checkStrength } from './key-strength.ts'
+import type { VerifyingKey } from './verify-token.ts'
 
 /** The keys of an issuer could not be loaded. Guards respond with 503. */
 class JWTIssuerError extends ProviderError {

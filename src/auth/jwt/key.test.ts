@@ -94,10 +94,8 @@ describe('readKey', () => {
     refused({ kty: 'RSA', n, e: 'AQAB' }, /CVE-2017-15361/)
   })
 
-  test('J5 rejects malformed keys and mismatched key pairs', () => {
-    const other = jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
-    refused({ ...ec, d: other.d }, /do not match/)
-    refused({ ...ec, x: other.x }, /cannot be read/)
+  test('J5 rejects malformed keys', () => {
+    refused({ ...ec, x: ec.y }, /cannot be read/)
     for (const source of ['', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----', {}])
       refused(source, /cannot be read/)
     for (const kty of ['EC', 'OKP', 'RSA', 'AKP', undefined, null])

@@ -20,10 +20,11 @@ const decode = (token: string) =>
 
 const claims = { userId: id, exp: made + 900, iat: made, iss: names.issuer, aud: names.audience }
 
-/** A token with any header and payload, and a correct HS256 signature. */
-function forge(header: object | string, payload: object | string = claims, secret = newer): string {
-  const parts = [header, payload].map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
-  const input = parts.map((part) => Buffer.from(part).toString('base64url')).join('.')
+/** A token with any header, and a correct HS256 signature. */
+function forge(header: object, secret: string): string {
+  const input = [header, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
 }
 
@@ -146,45 +147,11 @@ describe('JWTKeys', () => {
     })
   })
 
-  test('uses the algorithm of its keys, never that of the token', async () => {
-    const keys = keysOf([newer])
-    const [kid] = await kidsOf(newer)
-    assert.ok(await keys.verify(forge({ alg: 'HS256', typ: 'JWT', kid }), SessionToken))
-    const wrong = [
-      'none',
-      'None',
-      'NONE',
-      '',
-      'hs256',
-      'HS512',
-      'RS256',
-      'EdDSA',
-      ['HS256'],
-      null,
-      0,
-      undefined,
-    ]
-    for (const alg of wrong) {
-      for (const header of [
-        { alg, typ: 'JWT', kid },
-        { alg, typ: 'JWT' },
-      ]) {
-        const token = forge(header)
-        assert.equal(await keys.verify(token, SessionToken), undefined, JSON.stringify(header))
-        assert.equal(await keys.verify(token.replace(/[^.]+$/, ''), SessionToken), undefined)
-      }
-    }
-    const jwk = jwkOf()
-    const publicKey = Buffer.from(jwk.x ?? '', 'base64url').toString('latin1')
-    const forged = forge({ alg: 'HS256', typ: 'JWT' }, claims, publicKey)
-    assert.equal(await keysOf([], { keys: [jwk] }).verify(forged, SessionToken), undefined)
-  })
-
   test('J3 selects the key by `kid`, and tries all keys of the algorithm for a token without `kid`', async () => {
     const keys = keysOf([newer, older])
     const kids = await kidsOf(newer, older)
     const accepts = async (header: object, secret = newer) => {
-      const token = forge({ alg: 'HS256', typ: 'JWT', ...header }, claims, secret)
+      const token = forge({ alg: 'HS256', typ: 'JWT', ...header }, secret)
       return (await keys.verify(token, SessionToken)) !== undefined
     }
     assert.equal(await accepts({}), true)
@@ -192,69 +159,6 @@ describe('JWTKeys', () => {
     assert.equal(await accepts({}, unknown), false)
     assert.equal(await accepts({ kid: kids[0] }), true)
     assert.equal(await accepts({ kid: kids[1] }), false)
-    const tricks = [
-      ...[
-        '',
-        ' ',
-        '0',
-        '*',
-        'null',
-        'undefined',
-        '__proto__',
-        'constructor',
-        'toString',
-        '/dev/null',
-        '../../../../dev/null',
-      ],
-      ...[
-        'file:///etc/passwd',
-        'http://127.0.0.1/jwks',
-        "x' UNION SELECT 'a'--",
-        '|/usr/bin/id',
-        'k'.repeat(4096),
-        `${kids[0]}\0`,
-      ],
-      ...[0, 1, true, null, [], [kids[0]], {}, { $ne: null }, { kid: kids[0] }],
-    ]
-    for (const kid of tricks) assert.equal(await accepts({ kid }), false, JSON.stringify(kid))
-  })
-
-  test('J7 J11 rejects tokens of another issuer or audience, and malformed tokens', async () => {
-    const keys = keysOf([newer])
-    const header = { alg: 'HS256', typ: 'JWT' }
-    const text = JSON.stringify(claims)
-    assert.ok(await keys.verify(forge(header, text), SessionToken))
-    const wrong = [
-      ...[
-        { ...claims, iss: 'https://other' },
-        { ...claims, aud: 'https://other' },
-        { ...claims, exp: undefined },
-        { ...claims, iat: undefined },
-      ],
-      ...[
-        { ...claims, userId: { $ne: null } },
-        { ...claims, userId: [id] },
-        { sub: id, ...claims, userId: undefined },
-      ],
-      ...[
-        '',
-        'null',
-        '[]',
-        '{}',
-        id,
-        `[${text}]`,
-        `\uFEFF${text}`,
-        text.replace('{', '{"exp":1,'),
-        text.replace('{', '{"\\u0069ss":"x",'),
-      ],
-      text.replace('{', `{"deep":${'['.repeat(2000)}${']'.repeat(2000)},`),
-    ]
-    for (const payload of wrong)
-      assert.equal(
-        await keys.verify(forge(header, payload), SessionToken),
-        undefined,
-        JSON.stringify(payload),
-      )
   })
 
   test('J5 rejects an empty list, a weak key, a duplicate key, and secrets mixed with key pairs', async () => {

@@ -1,7 +1,7 @@
+import { SignJWT } from 'jose'
 import { Misuse } from '../errors.ts'
 import { parseJsonObject } from '../json-object.ts'
 import { type ClaimOptions, type ClaimRules, claimRules } from './claims.ts'
-import { mediaType, readHeader, signCompact, verifyClaims } from './compact.ts'
 import { type JWK, type JWTKey, readKey, readSecret } from './key.ts'
 import { JWTKeyError } from './key-strength.ts'
 import {
@@ -12,6 +12,7 @@ import {
   parseClaims,
 } from './payload.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
+import { maxLength, readHeader, verifyToken } from './verify-token.ts'
 
 /** The keys of an application, and the claims that all its tokens share. The first key signs. */
 export interface JWTKeysOptions extends ClaimOptions {
@@ -51,14 +52,16 @@ export class JWTKeys implements JWTVerifier {
     if (!(exp - iat <= lifetime))
       throw new Misuse(`The expiration of this ${name} must be at most ${lifetime} seconds from now.`)
     const { issuer: iss, audience: aud } = this.#rules
-    const bytes = Buffer.from(JSON.stringify({ ...claims, exp, iat, iss, aud }))
     // The claims as a recipient parses them.
-    const read = parseJsonObject(bytes)
+    const read = parseJsonObject(Buffer.from(JSON.stringify({ ...claims, exp, iat, iss, aud })))
     if (!(read && type.parse(read, expiration) instanceof type))
       throw new Misuse(
         `\`${name}.parse\` does not return a ${name} for ${JSON.stringify(claims).slice(0, 200)}.`,
       )
-    return signCompact(bytes, { alg: key.alg, typ, kid: key.kid }, key.signing)
+    const header = { alg: key.alg, typ, kid: key.kid }
+    const token = await new SignJWT({ ...read }).setProtectedHeader(header).sign(key.signing)
+    if (token.length <= maxLength) return token
+    throw new Misuse(`A token has at most ${maxLength} characters, but this one would have ${token.length}.`)
   }
 
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
@@ -69,8 +72,8 @@ export class JWTKeys implements JWTVerifier {
     // A token without a dot is opaque. The cache need not compute its digest.
     if (typeof token !== 'string' || !token.includes('.')) return undefined
     const claims = await this.#verified.claims(token, type.typ, async () => {
-      const header = readHeader(token, type.typ)
-      return header && verifyClaims(token, header, this.#keys)
+      const header = readHeader(token)
+      return header && verifyToken(token, header, type.typ, this.#keys, this.#rules)
     })
     return claims && parseClaims(claims, this.#rules, type)
   }
@@ -94,4 +97,10 @@ function checkKeySet(keys: readonly JWTKey[]): void {
   if (kinds.size > 1) throw new JWTKeyError('Secrets and key pairs cannot be mixed: list one kind only.')
   if (new Set(keys.map((key) => key.kid)).size < keys.length)
     throw new JWTKeyError('The same key is listed twice, or two keys have the same `kid`.')
+}
+
+/** Normalises a `typ`: case and the prefix `application/` do not matter (RFC 7515 §4.1.9). */
+function mediaType(typ: string): string {
+  const name = typ.toLowerCase()
+  return name.includes('/') ? name : `application/${name}`
 }

@@ -46,19 +46,11 @@ describe('VerifiedTokens', () => {
     assert.throws(() => Object.assign(claims ?? {}, { admin: true }), TypeError)
   })
 
-  test('drops the least recently used tokens above the maximum total length', async () => {
-    const { verify, verified } = verifierOf(new VerifiedTokens(100))
-    for (let i = 0; i < 1000; i += 1) {
-      await verify(`a${i}`)
-      await verify('kept')
-    }
-    assert.equal(verified(), 1001)
-    await verify('a999')
-    assert.equal(verified(), 1001)
-    await verify('a0')
-    assert.equal(verified(), 1002)
-    const [one, another] = ['x'.repeat(100), 'y'.repeat(100)]
-    for (const each of [one, another, 'z', one]) await verify(each)
-    assert.equal(verified(), 1006)
+  test('drops the least recently used token above the maximum number', async () => {
+    const { verify, verified } = verifierOf(new VerifiedTokens(2))
+    for (const each of ['a', 'b', 'a', 'c', 'a']) await verify(each)
+    assert.equal(verified(), 3)
+    await verify('b')
+    assert.equal(verified(), 4)
   })
 })

@@ -1,16 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Claims } from './claims.ts'
 
-/** Caches the claims of tokens with a verified signature, by digest. Their dates are still checked on every request. */
+/** Caches the claims of verified tokens, by digest. Their dates are still checked on every request. */
 export class VerifiedTokens {
-  readonly #maxCharacters: number
-  #length = 0
-  #recent = new Map<string, Claims>()
-  #older = new Map<string, Claims>()
+  readonly #maxTokens: number
+  // A `Map` keeps the order of insertion: the least recently used token is the first.
+  readonly #claims = new Map<string, Claims>()
 
-  /** @param maxCharacters the approximate maximum length of all cached tokens together. The least recently used half is dropped first. */
-  constructor(maxCharacters = 10_000_000) {
-    this.#maxCharacters = maxCharacters
+  constructor(maxTokens = 5000) {
+    this.#maxTokens = maxTokens
   }
 
   /** The cached claims of a token of that `typ`, or the result of `verify`. Frozen, because requests share them. */
@@ -21,21 +19,13 @@ export class VerifiedTokens {
   ): Promise<Claims | undefined> {
     // Unambiguous, because a `typ` contains no line break.
     const digest = hash('sha256', `${typ}\n${token}`, 'base64url')
-    const recent = this.#recent.get(digest)
-    if (recent) return recent
-    const claims = this.#older.get(digest) ?? freeze(await verify())
-    if (claims) this.#keep(digest, claims, token.length)
+    const claims = this.#claims.get(digest) ?? freeze(await verify())
+    if (!claims) return undefined
+    this.#claims.delete(digest)
+    this.#claims.set(digest, claims)
+    const [oldest = ''] = this.#claims.keys()
+    if (this.#claims.size > this.#maxTokens) this.#claims.delete(oldest)
     return claims
-  }
-
-  #keep(digest: string, claims: Claims, length: number): void {
-    if (this.#length > this.#maxCharacters / 2) {
-      this.#older = this.#recent
-      this.#recent = new Map()
-      this.#length = 0
-    }
-    this.#recent.set(digest, claims)
-    this.#length += length
   }
 }
 

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto'
-import { CompactSign, compactVerify } from 'jose'
-import { Misuse } from '../errors.ts'
-import { type JsonObject, parseJsonObject } from '../json-object.ts'
+import { jwtVerify } from 'jose'
+import { parseJsonObject } from '../json-object.ts'
+import type { ClaimRules, Claims } from './claims.ts'
 
 // The checks that jose leaves out, so that each token has one spelling and nothing in it chooses a key or an algorithm.
 
-const maxLength = 8192
+export const maxLength = 8192
 
 // Unsupported extensions (RFC 7515 §4.1.11, RFC 7797), compression, and keys chosen by the sender (RFC 8725 §3.10).
 const refusedMembers = ['crit', 'b64', 'zip', 'jwk', 'jku', 'x5c', 'x5u']
@@ -25,9 +25,9 @@ export interface VerifyingKey {
 
 /**
  * The header of a compact JWS (RFC 7515 §7.1). Returns `undefined` if the token is too long, does not have three parts, or has a
- * malformed header, a forbidden header member or another `typ`.
+ * malformed header or a forbidden header member.
  */
-export function readHeader(token: string, type: string): Header | undefined {
+export function readHeader(token: string): Header | undefined {
   if (typeof token !== 'string' || token.length > maxLength) return undefined
   const [encoded = '', ...others] = token.split('.', 4)
   // An encrypted token has five parts and is rejected without decoding.
@@ -35,48 +35,43 @@ export function readHeader(token: string, type: string): Header | undefined {
   const bytes = decodeBase64url(encoded)
   const header = bytes && parseJsonObject(bytes)
   if (!header || refusedMembers.some((name) => Object.hasOwn(header, name))) return undefined
-  const { alg, typ, kid } = header
-  if (typeof alg !== 'string' || typeof typ !== 'string' || mediaType(typ) !== mediaType(type))
-    return undefined
+  const { alg, kid } = header
+  if (typeof alg !== 'string') return undefined
   return kid === undefined || typeof kid === 'string' ? { alg, kid } : undefined
 }
 
-/** The claims of a token that one of the keys has signed, else `undefined`. Without `kid`, tries all keys of its `alg`. */
-export async function verifyClaims(
+/**
+ * The claims of a token with that `typ` that one of the keys has signed and that is valid now, else `undefined`. Without `kid`, tries
+ * all keys of its `alg`.
+ */
+export async function verifyToken(
   token: string,
   { alg, kid }: Header,
+  typ: string,
   keys: readonly VerifyingKey[],
-): Promise<JsonObject | undefined> {
+  { issuer, audience, leeway, now }: ClaimRules,
+): Promise<Claims | undefined> {
   const [, payload, signature] = token.split('.').map(decodeBase64url)
-  if (!payload || !signature) return undefined
+  const claims = signature && payload && parseJsonObject(payload)
+  if (!claims || !hasTextOnly(claims.aud)) return undefined
+  // jose requires `exp`, and `iat` because of the age. The payload class limits the lifetime.
+  const dates = { requiredClaims: ['exp'], maxTokenAge: Number.MAX_VALUE, currentDate: new Date(now()) }
+  const options = { algorithms: [alg], typ, issuer, audience, clockTolerance: leeway, ...dates }
   for (const key of keys) {
     const { alg: onlyAlg = alg } = key
     if (onlyAlg !== alg || (kid ?? key.kid) !== key.kid) continue
     // jose also throws if the key does not fit the algorithm.
-    const isValid = await compactVerify(token, key.verifying, { algorithms: [alg] }).then(
+    const isValid = await jwtVerify(token, key.verifying, options).then(
       () => true,
       () => false,
     )
-    if (isValid) return parseJsonObject(payload)
+    if (isValid) return claims
   }
   return undefined
 }
 
-/** Signs a payload as a compact JWS (RFC 7515 §5.1). Throws `Misuse` if the token would be too long to verify. */
-export async function signCompact(
-  payload: Uint8Array,
-  header: { readonly alg: string; readonly typ: string; readonly kid: string },
-  key: KeyObject,
-): Promise<string> {
-  const token = await new CompactSign(payload).setProtectedHeader(header).sign(key)
-  if (token.length <= maxLength) return token
-  throw new Misuse(`A token has at most ${maxLength} characters, but this one would have ${token.length}.`)
-}
-
-/** Normalises a `typ`: case and the prefix `application/` do not matter (RFC 7515 §4.1.9). */
-export function mediaType(typ: string): string {
-  const name = typ.toLowerCase()
-  return name.includes('/') ? name : `application/${name}`
+function hasTextOnly(audience: unknown): boolean {
+  return [audience].flat().every((each) => typeof each === 'string')
 }
 
 /** Decodes strict base64url (RFC 7515 §2, RFC 4648 §3.5), so that each token has one spelling; else `undefined`. */
