@@ -55,6 +55,17 @@ describe('limitConnectionsOfAddress', () => {
     assert.ok(await isAnswered(await open('127.0.0.3')))
   })
 
+  test('P7 limits the addresses of a block together', async (t) => {
+    if (process.platform !== 'linux') return t.skip('Only Linux has all addresses of 127.0.0.0/8.')
+    const open = await start(t)
+    const sockets: Socket[] = []
+    for (let i = 0; i < 9; i += 1) sockets.push(await open(`127.0.0.${2 + (i % 3)}`))
+    const other = await open('127.0.1.1')
+    assert.ok(await isAnswered(other))
+    const answered = await Promise.all(sockets.map(isAnswered))
+    assert.equal(answered.filter(Boolean).length, 6)
+  })
+
   test('P7 does not limit a trusted proxy', async (t) => {
     const open = await start(t, true)
     const sockets = [await open(), await open(), await open(), await open()]

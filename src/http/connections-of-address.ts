@@ -1,9 +1,9 @@
 import type { Server } from 'node:http'
-import { networkOf } from '../throttle/network.ts'
+import { blockOf, networkOf } from '../throttle/network.ts'
 
 /**
  * Closes new connections of an address that has too many open ones, so that one client cannot use up all connections. An IPv6
- * address counts by its /64. Trusted proxies have no limit.
+ * address counts by its /64. The addresses of an IPv6 /48 or an IPv4 /24 have twice the limit together. Trusted proxies have no limit.
  */
 export function limitConnectionsOfAddress(
   server: Server,
@@ -11,17 +11,20 @@ export function limitConnectionsOfAddress(
   isProxy: (address: string) => boolean,
 ): void {
   const open = new Map<string, number>()
+  const countOf = (name: string) => open.get(name) ?? 0
   server.on('connection', (socket) => {
     const { remoteAddress } = socket
     if (remoteAddress === undefined || isProxy(remoteAddress)) return
     const network = networkOf(remoteAddress)
-    const count = open.get(network) ?? 0
-    if (count >= limit) return socket.destroy()
-    open.set(network, count + 1)
+    const block = blockOf(remoteAddress)
+    if (countOf(network) >= limit || countOf(block) >= 2 * limit) return socket.destroy()
+    for (const name of [network, block]) open.set(name, countOf(name) + 1)
     socket.once('close', () => {
-      const left = (open.get(network) ?? 0) - 1
-      if (left > 0) open.set(network, left)
-      else open.delete(network)
+      for (const name of [network, block]) {
+        const left = countOf(name) - 1
+        if (left > 0) open.set(name, left)
+        else open.delete(name)
+      }
     })
   })
 }
