@@ -4,6 +4,7 @@ import { type Logger, loggable } from '../log/log.ts'
 export class OutageLog {
   readonly #log: Logger
   readonly #quiet: number
+  readonly #codes = new Set<unknown>()
   #failed = 0
   #end: NodeJS.Timeout | undefined
 
@@ -13,10 +14,12 @@ export class OutageLog {
     this.#quiet = quiet
   }
 
-  /** Counts a request that failed because the database was unavailable. */
-  count(error: unknown, request: unknown): void {
+  /** Counts a request that failed because the database was unavailable. Logs the first error of each code. */
+  count(error: unknown, request: unknown, code?: string): void {
     this.#failed += 1
-    if (this.#failed === 1) this.#log.error({ ...loggable(error), request }, 'the database is unavailable')
+    const isNew = !this.#codes.has(code)
+    this.#codes.add(code)
+    if (isNew) this.#log.error({ ...loggable(error), request }, 'the database is unavailable')
     this.#end ??= setTimeout(() => this.#finish(), this.#quiet).unref()
     this.#end.refresh()
   }
@@ -24,6 +27,7 @@ export class OutageLog {
   #finish(): void {
     this.#log.warn({ failed: this.#failed }, 'no request has failed for a while: the outage is over')
     this.#failed = 0
+    this.#codes.clear()
     this.#end = undefined
   }
 }

@@ -1,5 +1,5 @@
 import { ConstraintViolationException, DriverException } from '@mikro-orm/core'
-import { AuthError } from '#auth'
+import { AuthError, Undecided } from '#auth'
 import problems from '../problems.json' with { type: 'json' }
 import { codeOf, type FieldError, FieldRefusal, type ProblemCode, Refusal } from '../refusal.ts'
 
@@ -52,9 +52,10 @@ export function headersOf(error: unknown): Record<string, string | string[]> {
   return codeOfError(error) === 'unavailable' ? { 'Retry-After': '5' } : {}
 }
 
-/** Whether a request failed because the database did not respond. */
-export function isUnavailable(error: unknown): boolean {
-  return codeOfError(error) === 'unavailable'
+/** The error of the database that made a request or its authenticator fail, if there is one. */
+export function databaseErrorOf(error: unknown): DriverException | undefined {
+  const cause = error instanceof Undecided ? error.cause : error
+  return cause instanceof DriverException && codeOfError(cause) === 'unavailable' ? cause : undefined
 }
 
 function codeOfError(error: unknown): ProblemCode {

@@ -6,7 +6,7 @@ import { type Logger, loggable } from '../log/log.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import { OutageLog } from './outage-log.ts'
-import { isUnavailable } from './problem.ts'
+import { databaseErrorOf } from './problem.ts'
 
 const longestPath = 500
 
@@ -60,9 +60,10 @@ function traceOf(ctx: Context): { trace_id: string; span_id: string } | undefine
 export function logErrors(app: Koa, log: Logger): void {
   const outage = new OutageLog(log)
   app.on('error', (error: unknown, ctx?: Context) => {
+    const cause = databaseErrorOf(error)
     if (ctx?.req.socket.destroyed && isOfConnection(error))
       log.debug(loggable(error), 'the client has disconnected')
-    else if (isUnavailable(error)) outage.count(error, ctx?.state.request)
+    else if (cause) outage.count(error, ctx?.state.request, cause.code)
     else log.error({ ...loggable(error), request: ctx?.state.request }, 'error')
   })
 }
