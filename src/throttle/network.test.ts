@@ -27,4 +27,8 @@ describe('networkOf', () => {
     assert.equal(networkOf('64:ff9b:1::102:304'), '64:ff9b:1:0::/64', 'a local NAT64 prefix')
     assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64')
   })
+
+  test('returns the text of a command, which has no address, unchanged', () => {
+    assert.equal(networkOf(''), '')
+  })
 })

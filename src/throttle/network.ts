@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** The network of an address: the IPv4 address, also if an IPv6 address contains it, or the /64 of any other IPv6 address. */
@@ -16,6 +16,8 @@ export function blockOf(address: string): string {
 
 /** The four numbers of an IPv4 address, or the eight groups of an IPv6 address. */
 function partsOf(address: string): (number | string)[] {
+  // A command of the operator has no address.
+  if (isIP(address) === 0) return [address]
   // Converts an IPv4-mapped address (RFC 4291 §2.5.5.2).
   const parsed = ipaddr.process(isIPv6(address) ? normalized(address) : address)
   if (parsed instanceof ipaddr.IPv4) return parsed.octets

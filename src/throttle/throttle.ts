@@ -78,8 +78,7 @@ export class Throttle {
    * @returns `false`, and counts nothing, if an allowance is used up
    */
   async countIn(em: EntityManager, attempt: Pick<Attempt, 'action' | 'account'>): Promise<boolean> {
-    // The actions that callers count here have no allowance by network.
-    const counters = this.#countersOf({ ...attempt, address: '::' })
+    const counters = this.#countersOf({ ...attempt, address: '' })
     const transaction = em.getTransactionContext()
     const isReserved = await reserve(this.#orm, counters, this.#now(), transaction)
     if (isReserved) await settle(this.#orm, counters, 'success', transaction)
