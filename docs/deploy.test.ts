@@ -5,9 +5,9 @@ import { describe, it } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const page = read('docs/deploy.md')
+const page = read('docs/deploy.md') + read('docs/operations.md')
 
-describe('docs/deploy.md', () => {
+describe('docs/deploy.md and docs/operations.md', () => {
   it('names only commands that exist', () => {
     const { scripts } = JSON.parse(read('package.json'))
     for (const name of namesIn(page, /npm run (?:-s )?([a-z:-]+)/g)) assert.ok(name in scripts, name)
@@ -17,7 +17,7 @@ describe('docs/deploy.md', () => {
 
   it('lists under “Monitoring” only lines that the site logs', () => {
     const code = globSync('src/**/!(*.test).ts', { cwd: root }).map(read).join('\n')
-    const lines = namesIn(page.split('## Monitoring')[1] ?? '', /^\| (?:a `code` of )?`([^`]+)` /gm)
+    const lines = namesIn(read('docs/operations.md'), /^\| (?:a `code` of )?`([^`]+)` /gm)
     assert.ok(lines.length > 10)
     for (const line of lines.filter((each) => !/^(msg|GET .*)$/.test(each)))
       assert.ok(code.includes(`'${line}'`), `nothing logs "${line}"`)
