@@ -118,19 +118,6 @@ describe('tokenAuthentication', () => {
     assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
     assert.doesNotMatch(await response.text(), /ECONNREFUSED/)
   })
-
-  test('reports a missing auth()', async (t) => {
-    class User {
-      static readonly TokenType = { find: () => undefined }
-      readonly name = 'Ada'
-    }
-    const app = new Koa<object, AuthContext>()
-    app.use(tokenAuthentication(User))
-    const { url, errors } = await serve(t, app)
-
-    assert.equal((await fetch(url)).status, 500)
-    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(auth\(\)\)` before/)
-  })
 })
 
 describe('assertAuthenticated', () => {

@@ -887,16 +887,4 @@ describe('a session authenticator', () => {
     assert.deepEqual([response.status, response.headers.getSetCookie()], [500, []])
     assert.match(errors[0]?.message ?? '', /`sessionID` of User must be a string/)
   })
-
-  test('reports a missing auth()', async (t) => {
-    const { FromSession } = people('ada')
-    const app = new Koa<object, SessionContext>()
-    app.keys = ['a key for tests']
-    app.use(session({ maxAge: 60_000 }, app))
-    app.use(new FromSession().middleware())
-    const { url, errors } = await serve(t, app)
-
-    assert.equal((await fetch(url)).status, 500)
-    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(auth\(\)\)` before/)
-  })
 })

@@ -5,7 +5,6 @@ import Koa from 'koa'
 import session from 'koa-session'
 import { type AuthContext, type AuthMiddleware, auth } from '../auth.ts'
 import type { Class } from '../checks.ts'
-import { guard } from '../guard.ts'
 import { Browser } from '../testing/browser.ts'
 import { MemoryStore } from '../testing/memory-store.ts'
 import { openORM } from '../testing/open-orm.ts'
@@ -316,23 +315,5 @@ describe('ModelSessionAuthenticatable', () => {
     for (const { message } of errors)
       assert.equal(message, 'Day needs one primary key that is a string or a number.')
     assert.equal(errors.length, 2)
-  })
-
-  test('reports missing databases()', async (t) => {
-    const User = users()
-    const app = new Koa<object, SessionContext>()
-    app.keys = ['a key for tests']
-    app.use(session({ maxAge: 60_000 }, app))
-    app.use((ctx, next) => {
-      ctx.session.User = crypto.randomUUID()
-      return next()
-    })
-    app.use(auth())
-    app.use(User.sessionAuthenticator())
-    app.use(guard(User))
-    const { url, errors } = await serve(t, app)
-
-    assert.equal((await fetch(url)).status, 500)
-    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(databases\(orm\)\)` before/)
   })
 })

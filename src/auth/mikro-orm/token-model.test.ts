@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { describe, test } from 'node:test'
-import { defineEntity, p } from '@mikro-orm/core'
+import { describe, type TestContext, test } from 'node:test'
+import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
 import Koa from 'koa'
 import { type AuthContext, auth } from '../auth.ts'
 import { guard } from '../guard.ts'
@@ -53,14 +53,38 @@ function usersWithTokens() {
 
 const ada = { id: crypto.randomUUID(), name: 'Ada', passwordHash: 'secret' }
 const tokenOf = (user: { id: string }, value: string) => ({ id: crypto.randomUUID(), value, user: user.id })
+
+/** An ORM with Ada and tokens of hers with these values. */
+async function open(t: TestContext, ...values: string[]) {
+  const { User, Token } = usersWithTokens()
+  const { orm, statements } = await openORM(t, User, Token)
+  await orm.em.fork().insert(User, ada)
+  for (const value of values) await orm.em.fork().insert(Token, tokenOf(ada, value))
+  return { User, Token, orm, statements }
+}
+
+/** Serves what `answer` returns, also to requests without a user. */
+function serveAnswer(
+  t: TestContext,
+  orm: MikroORM,
+  authenticator: Koa.Middleware,
+  answer: (ctx: AuthContext) => unknown,
+) {
+  const app = new Koa<object, AuthContext>()
+  app.use(databases(orm))
+  app.use(auth())
+  app.use(authenticator)
+  app.use(async (ctx) => {
+    ctx.body = await answer(ctx)
+  })
+  return serve(t, app)
+}
+
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
 describe('ModelTokenAuthenticatable', () => {
   test('S11 S80 accepts only a stored token', async (t) => {
-    const { User, Token } = usersWithTokens()
-    const { orm } = await openORM(t, User, Token)
-    await orm.em.fork().insert(User, ada)
-    await orm.em.fork().insert(Token, tokenOf(ada, 'right=='))
+    const { User, Token, orm } = await open(t, 'right==')
     const { url } = await serveGuarded(t, orm, Token.authenticator(), User)
 
     const response = await fetch(url, bearer('right=='))
@@ -79,21 +103,12 @@ describe('ModelTokenAuthenticatable', () => {
   })
 
   test('S76 logs in the token and its loaded user', async (t) => {
-    const { User, Token } = usersWithTokens()
-    const { orm } = await openORM(t, User, Token)
-    await orm.em.fork().insert(User, ada)
-    await orm.em.fork().insert(Token, tokenOf(ada, 'right'))
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use(guard(Token))
-    app.use(async (ctx) => {
+    const { User, Token, orm } = await open(t, 'right')
+    const { url } = await serveAnswer(t, orm, Token.authenticator(), async (ctx) => {
       const user = ctx.auth.require(User)
       const same = user === (await entityManager(ctx).findOneOrFail(User, ada.id))
-      ctx.body = [ctx.auth.require(Token).value, user instanceof User, user.sessionID === ada.id, same]
+      return [ctx.auth.require(Token).value, user instanceof User, user.sessionID === ada.id, same]
     })
-    const { url } = await serve(t, app)
 
     assert.deepEqual(await (await fetch(url, bearer('right'))).json(), ['right', true, true, true])
   })
@@ -115,14 +130,7 @@ describe('ModelTokenAuthenticatable', () => {
       .findOneOrFail(NoteSchema, 1, { populate: ['token.user'] as never, strategy: 'joined' })
     assert.deepEqual(JSON.parse(JSON.stringify([note])), [{ id: 1, token: known }])
 
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(Token)
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAnswer(t, orm, Token.authenticator(), (ctx) => ctx.auth.require(Token))
     assert.deepEqual(await (await fetch(url, bearer('canary'))).json(), known)
 
     class Named {
@@ -137,21 +145,11 @@ describe('ModelTokenAuthenticatable', () => {
   })
 
   test('S49 S76 rejects and deletes an invalid token', async (t) => {
-    const { User, Token } = usersWithTokens()
-    const { orm } = await openORM(t, User, Token)
-    await orm.em.fork().insert(User, ada)
-    await orm.em.fork().insertMany(
-      Token,
-      ['old', 'older', 'right'].map((value) => tokenOf(ada, value)),
-    )
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use((ctx) => {
-      ctx.body = [ctx.auth.has(Token), ctx.auth.has(User)]
-    })
-    const { url } = await serve(t, app)
+    const { User, Token, orm } = await open(t, 'old', 'older', 'right')
+    const { url } = await serveAnswer(t, orm, Token.authenticator(), (ctx) => [
+      ctx.auth.has(Token),
+      ctx.auth.has(User),
+    ])
 
     assert.deepEqual(await (await fetch(url, bearer('old'))).json(), [false, false])
 
@@ -170,11 +168,8 @@ describe('ModelTokenAuthenticatable', () => {
       { isValid: { get: async () => false } },
       { isValid: { get: () => 'false' } },
     ]) {
-      const { User, Token } = usersWithTokens()
+      const { User, Token, orm } = await open(t, 'old')
       Object.defineProperties(Token.prototype, wrong as PropertyDescriptorMap)
-      const { orm } = await openORM(t, User, Token)
-      await orm.em.fork().insert(User, ada)
-      await orm.em.fork().insert(Token, tokenOf(ada, 'old'))
       const { url, errors } = await serveGuarded(t, orm, Token.authenticator(), User)
 
       assert.equal((await fetch(url, bearer('old'))).status, 500)
@@ -188,11 +183,8 @@ describe('ModelTokenAuthenticatable', () => {
       (token: string) => JSON.parse(atob(token)),
       async (token: string) => token,
     ]) {
-      const { User, Token } = usersWithTokens()
+      const { User, Token, orm } = await open(t, 'right==')
       Object.assign(Token, { stored })
-      const { orm } = await openORM(t, User, Token)
-      await orm.em.fork().insert(User, ada)
-      await orm.em.fork().insert(Token, tokenOf(ada, 'right=='))
       const { url, errors } = await serveGuarded(t, orm, Token.authenticator(), User)
 
       assert.equal((await fetch(url, bearer(btoa('{"$ne":""}')))).status, 500)
@@ -201,13 +193,7 @@ describe('ModelTokenAuthenticatable', () => {
   })
 
   test('M3 responds with 401 to ten concurrent uses of an invalid token, and deletes the token', async (t) => {
-    const { User, Token } = usersWithTokens()
-    const { orm, statements } = await openORM(t, User, Token)
-    await orm.em.fork().insert(User, ada)
-    await orm.em.fork().insertMany(
-      Token,
-      ['old', 'right'].map((value) => tokenOf(ada, value)),
-    )
+    const { User, Token, orm, statements } = await open(t, 'old', 'right')
     const { url } = await serveGuarded(t, orm, Token.authenticator(), User)
 
     const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(url, bearer('old'))))
@@ -305,14 +291,10 @@ describe('ModelTokenAuthenticatable', () => {
         tokenOf({ id: crypto.randomUUID() }, 'gone'),
         { id: crypto.randomUUID(), value: 'none', user: null },
       ])
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use((ctx) => {
-      ctx.body = [ctx.auth.has(Token), ctx.auth.has(User)]
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAnswer(t, orm, Token.authenticator(), (ctx) => [
+      ctx.auth.has(Token),
+      ctx.auth.has(User),
+    ])
 
     assert.deepEqual(await (await fetch(url, bearer('enabled'))).json(), [true, true])
     for (const token of ['disabled', 'gone', 'none']) {
@@ -336,24 +318,16 @@ describe('ModelTokenAuthenticatable', () => {
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
     await orm.em.fork().insert(Token, tokenOf(ada, 'right'))
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    app.use((ctx) => {
+    const { url } = await serveAnswer(t, orm, Token.authenticator(), (ctx) => {
       const user = ctx.auth.require(User)
-      ctx.body = [user instanceof User, user.name]
+      return [user instanceof User, user.name]
     })
-    const { url } = await serve(t, app)
 
     assert.deepEqual(await (await fetch(url, bearer('right'))).json(), [true, 'Ada'])
   })
 
   test('can be chained with a password authenticator, and is skipped if a user is already authenticated', async (t) => {
-    const { User, Token } = usersWithTokens()
-    const { orm, statements } = await openORM(t, User, Token)
-    await orm.em.fork().insert(User, ada)
-    await orm.em.fork().insert(Token, tokenOf(ada, 'right'))
+    const { User, Token, orm, statements } = await open(t, 'right')
     const app = new Koa<object, AuthContext>()
     app.use(databases(orm))
     app.use(auth())
@@ -479,17 +453,6 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal((await fetch(url)).status, 500)
     assert.equal(errors[0]?.message, '`user` of Token must be a relation to its user.')
   })
-
-  test('reports missing databases()', async (t) => {
-    const { Token } = usersWithTokens()
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(Token.authenticator())
-    const { url, errors } = await serve(t, app)
-
-    assert.equal((await fetch(url)).status, 500)
-    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(databases\(orm\)\)` before/)
-  })
 })
 
 describe('generateToken', () => {
@@ -497,9 +460,5 @@ describe('generateToken', () => {
     assert.equal(Buffer.from(generateToken(), 'base64').length, 16)
     assert.match(generateToken(), /^[\w+/]{22}==$/)
     assert.equal(Buffer.from(generateToken(32), 'base64').length, 32)
-  })
-
-  test('returns a different token each time', () => {
-    assert.equal(new Set(Array.from({ length: 1000 }, () => generateToken())).size, 1000)
   })
 })
