@@ -28,12 +28,15 @@ import { home } from './features/home/home.ts'
 import { accountPasskeys } from './features/passkeys/account-passkeys.ts'
 import { problems } from './features/problems/problems.ts'
 import { profile } from './features/profile/profile.ts'
+import { formPostAnswers } from './features/providers/form-post.ts'
+import { providerRoutes } from './features/providers/provider-routes.ts'
+import { type SiteProviders, siteProviders } from './features/providers/site-providers.ts'
 import { resetPassword } from './features/reset-password/reset-password.ts'
 import { authenticatorApp } from './features/second-factor/authenticator-app.ts'
 import { security } from './features/security/security.ts'
 import { sessions } from './features/sessions/sessions.ts'
 import { passkeySignIn } from './features/sign-in/passkey-sign-in.ts'
-import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
+import { isSignInByHeader, signIn, signInForm } from './features/sign-in/sign-in.ts'
 import { signInCode } from './features/sign-in/sign-in-code.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
 import { verifyEmail } from './features/verify-email/verify-email.ts'
@@ -96,6 +99,8 @@ export async function createApp({
   app.use(health(orm, lifecycle))
   app.use(oneHost)
   app.use(await staticFiles(join(root, 'public'), brandFiles(config)))
+  const providers = siteProviders(config)
+  if (providers) app.use(formPostAnswers([...providers.byId.keys()]))
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(refuseCrossSiteBasic)
   if (config.production) app.use(basicOverTlsOnly)
@@ -111,14 +116,14 @@ export async function createApp({
     issuer: config.jwtIssuer,
     audience: config.jwtIssuer,
   })
-  const router = createRouter({ keys, uses, isTls, trail, outbox })
+  const router = createRouter({ keys, uses, isTls, trail, outbox, providers })
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app
 }
 
 /** The routes of the features. The health checks are middleware instead. */
-export function createRouter({ keys, uses, isTls, trail, outbox }: RouteOptions): SiteRouter {
+export function createRouter({ keys, uses, isTls, trail, outbox, providers }: RouteOptions): SiteRouter {
   // `strict` and `sensitive` give each route only one path, because some code compares `ctx.path`.
   // `methods`, so that a known path responds to a method such as `PURGE` with 405, not 501.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
@@ -143,7 +148,8 @@ export function createRouter({ keys, uses, isTls, trail, outbox }: RouteOptions)
   confirm(router)
   const showSecurity = security(router)
   authenticatorApp(router, { isTls })
-  accountPasskeys(router, showSecurity)
+  accountPasskeys(router, { showSecurity, providers: [...(providers?.byId.keys() ?? [])] })
+  if (providers) providerRoutes(router, { providers, pendingSignIns, showSignIn: signInForm, showSecurity })
   activity(router, trail)
   problems(router)
   return router
@@ -156,4 +162,6 @@ interface RouteOptions {
   readonly trail: AuditTrail
   /** `undefined` if the site sends no mail. The site then has no routes that need mail. */
   readonly outbox: Outbox | undefined
+  /** `undefined` if the site has no identity providers. */
+  readonly providers: SiteProviders | undefined
 }

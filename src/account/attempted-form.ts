@@ -4,6 +4,7 @@ const forms: Record<string, string> = {
   '/login': 'Sign-in form',
   '/login/passkey': 'Sign-in with a passkey',
   '/login/code': 'Code form',
+  '/signup/with': 'Sign-up with a provider',
   '/confirm': 'Confirmation form',
   '/account/security/totp/confirm': 'Set-up of the authenticator app',
   '/forgot': 'Forgotten password form',

@@ -16,6 +16,8 @@ interface SignIn {
   readonly next: unknown
   /** How the user authenticated, as values of RFC 8176. */
   readonly methods: readonly string[]
+  /** When the user authenticated, if that was earlier. */
+  readonly at?: Date
   /** For the activity page. */
   readonly detail?: string
   /** A message for the next account page. */
@@ -26,10 +28,10 @@ interface SignIn {
 export async function completeSignIn(
   ctx: SiteContext,
   user: User,
-  { isKept, next, methods, detail, notice }: SignIn,
+  { isKept, next, methods, at, detail, notice }: SignIn,
 ): Promise<void> {
   // The session middleware saves the session after the handler.
-  ctx.auth.login(user, User, { methods })
+  ctx.auth.login(user, User, { methods, ...(at && { at }) })
   ctx.session.maxAge = lifetime(isKept)
   await storeDevice(ctx, user, (em) => notify(ctx, em, user, 'new device'))
   audit(ctx, 'signed in', user, { detail })

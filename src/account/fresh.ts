@@ -1,13 +1,16 @@
 import type { Next } from 'koa'
 import { guard, redirectUnless } from '#auth'
+import { entityManager } from '#auth/mikro-orm'
 import { fieldsOf, textFields } from '../site/form.ts'
 import { wantsPage } from '../site/page.ts'
 import type { SiteContext } from '../site/site-context.ts'
+import { hasPassword } from '../users/has-password.ts'
 import { User } from '../users/user.ts'
 import { currentPasswordProblem } from './owner.ts'
 
 /** The maximum age of a proof of identity for sensitive actions. */
 export const freshFor = '10m'
+const tenMinutes = 10 * 60_000
 
 const refuseStale = guard(User, { fresh: freshFor })
 
@@ -28,18 +31,21 @@ export function fresh(back: string | ((ctx: SiteContext) => string)) {
 }
 
 /**
- * Like `fresh`, but only for an account with an authenticator app, because its password alone is not enough (NIST SP 800-63B-4 §4.2).
- * Other accounts can send the password with the request.
+ * Like `fresh`, but not for an account that can send its password with the request. The password alone is not enough for an account
+ * with an authenticator app (NIST SP 800-63B-4 §4.2).
  */
-export function freshWithApp(back: string) {
+export function freshUnlessPassword(back: string) {
   const requireFresh = fresh(back)
-  return (ctx: SiteContext, next: Next) =>
-    ctx.auth.require(User).secondFactorAt ? requireFresh(ctx, next) : next()
+  return async (ctx: SiteContext, next: Next): Promise<unknown> => {
+    const { id, secondFactorAt } = ctx.auth.require(User)
+    const canSendPassword = !secondFactorAt && (await hasPassword(entityManager(ctx), id))
+    return canSendPassword ? next() : requireFresh(ctx, next)
+  }
 }
 
 /**
  * Checks the proof of identity for a sensitive action: the password in the body, or an authentication in the last ten minutes. Use it
- * after `freshWithApp`.
+ * after `freshUnlessPassword`.
  * Returns the problem, or `undefined` if the proof is right.
  *
  * @throws {Unauthorized} 401 for an API request with neither
@@ -56,4 +62,9 @@ export async function proofProblem(ctx: SiteContext): Promise<string | undefined
 /** Whether a form for a sensitive action needs the password, because the authentication is not fresh. */
 export function needsPassword(ctx: SiteContext): boolean {
   return !ctx.auth.isFresh(User, freshFor)
+}
+
+/** Whether a proof of identity is new enough for sensitive actions. */
+export function isRecent(at: Date): boolean {
+  return Date.now() - at.getTime() <= tenMinutes
 }

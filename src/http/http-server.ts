@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http'
-import type Koa from 'koa'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { answerClientErrors } from './client-error.ts'
 import { Connections } from './connections.ts'
 import { limitConnectionsOfAddress } from './connections-of-address.ts'
@@ -37,7 +36,7 @@ export interface HttpServer {
  * @param isProxy whether an address is a trusted proxy
  */
 export function httpServer(
-  app: Koa,
+  app: { callback(): (request: IncomingMessage, response: ServerResponse) => unknown },
   {
     limits,
     isProxy = () => false,

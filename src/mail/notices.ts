@@ -69,6 +69,14 @@ export const notices = {
     needsOperator: true,
     mustAct: true,
   },
+  'identity added': {
+    subject: 'An account of a provider was connected',
+    text: 'An account of an identity provider was connected to your account. It can sign in without the password, and a new password does not disconnect it. You can disconnect it on the page “Security” of your account.',
+  },
+  'identity removed': {
+    subject: 'An account of a provider was disconnected',
+    text: 'An account of an identity provider was disconnected from your account. It can no longer sign in.',
+  },
   'second factors removed': {
     subject: 'Your authenticator app and passkeys were removed',
     text: 'The operator of the site removed the authenticator app, the recovery codes and the passkeys of your account. A sign-in needs only the password.',

@@ -25,6 +25,9 @@ export const events = {
     outcome: 'refusal',
     wording: 'Passkey refused, because it may have been copied',
   },
+  'identity added': { outcome: 'success', wording: 'Account of a provider connected' },
+  'identity removed': { outcome: 'success', wording: 'Account of a provider disconnected' },
+  'provider refused': { outcome: 'refusal', wording: 'Sign-in with a provider refused' },
   'second factors removed': {
     outcome: 'success',
     wording: 'Authenticator app and passkeys removed by the operator of the site',

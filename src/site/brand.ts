@@ -2,13 +2,21 @@ import type { Config } from '../config/config.ts'
 import type { SiteData } from './view-data.ts'
 
 /** The configured data of every page. */
-export function siteData({ siteName, siteTagline, supportUrl, brandColor, mail }: Config): SiteData {
+export function siteData({
+  siteName,
+  siteTagline,
+  supportUrl,
+  brandColor,
+  mail,
+  providers,
+}: Config): SiteData {
   return {
     site: siteName,
     tagline: siteTagline,
     support: supportUrl,
     hasBrandColor: brandColor !== undefined,
     hasMail: mail !== undefined,
+    providers: providers.map(({ id, label }) => ({ id, label })),
     mailFolder: mail?.server ? undefined : mail?.folder,
   }
 }

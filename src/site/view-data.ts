@@ -1,4 +1,4 @@
-import type { NewTokenRecord, PasskeyRecord, SessionRecord, TokenRecord } from './records.ts'
+import type { IdentityRecord, NewTokenRecord, PasskeyRecord, SessionRecord, TokenRecord } from './records.ts'
 
 /** The same data for every request, from the configuration. */
 export interface SiteData {
@@ -11,6 +11,8 @@ export interface SiteData {
   /** Whether pages load `/brand.css`, which has the configured accent colours. */
   readonly hasBrandColor?: boolean
   readonly hasMail?: boolean
+  /** The identity providers that users can sign in with. */
+  readonly providers?: readonly { readonly id: string; readonly label: string }[]
   /** The folder of the mails, if the site writes them to files. */
   readonly mailFolder?: string | undefined
 }
@@ -52,6 +54,16 @@ interface PageData {
     /** The options of a passkey ceremony for the script of the page, as JSON. Without them, there is no passkey button. */
     passkeyOptions?: string | undefined
   }
+  continue: {
+    /** The URL at the provider. */
+    url: string
+    label: string
+  }
+  'sign-up-with': {
+    label: string
+    values: { name: string; email: string }
+    next?: string | undefined
+  }
   'sign-in-code': { isRecovery: boolean; next?: string | undefined }
   confirm: {
     next?: string | undefined
@@ -60,6 +72,9 @@ interface PageData {
     /** What the user wants to do. */
     purpose: string
     hasApp: boolean
+    hasPassword: boolean
+    /** The ids of the providers whose accounts are connected. */
+    connected: readonly string[]
     passkeyOptions?: string | undefined
   }
   security: {
@@ -70,6 +85,8 @@ interface PageData {
     isAvailable: boolean
     recoveryCodesLeft: number
     passkeys: PasskeyRecord[]
+    identities: IdentityRecord[]
+    hasPassword: boolean
     hasPasskeys: boolean
     /** `undefined` if the session is not fresh or the site does not support passkeys. */
     passkeyOptions?: string | undefined
@@ -93,12 +110,14 @@ interface PageData {
     token: string
     email: string
     isFirst: boolean
-    /** Whether the app and the passkeys of the account stay. */
+    /** Whether the app, the passkeys and the connected accounts stay. */
     keepsFactors: boolean
     /** Whether a sign-in also needs a code of an authenticator app. */
     hasApp: boolean
     /** The names of the passkeys of the account. */
     passkeys: readonly string[]
+    /** The labels of the connected accounts. */
+    identities: readonly string[]
   }
   'link-gone': { isReset: boolean; verified?: string | undefined }
   verify: {
@@ -129,6 +148,7 @@ interface PageData {
     values?: { name: string; days: string } | undefined
   }
   'change-password': {
+    hasPassword: boolean
     /** The number of API tokens that will be revoked. */
     tokens: number
   }

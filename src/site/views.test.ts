@@ -28,6 +28,8 @@ const profile = {
   passwordChangedAt: new Date(0),
 }
 
+const identity = { id: '1', provider: 'work', label: payload, createdAt: new Date(0), lastUsedAt: null }
+
 const event = { event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }
 
 /** States of every page, with a hostile value in place of each input. */
@@ -49,17 +51,35 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       errors: [{ field: 'username', detail: payload }],
     },
   ],
+  continue: [{ url: `https://sso.example.com/?${encodeURIComponent(payload)}`, label: payload }],
+  'sign-up-with': [
+    { label: payload, values: { name: payload, email: payload }, next: payload },
+    {
+      label: payload,
+      values: { name: '', email: '' },
+      errors: [{ field: 'email', detail: payload }],
+    },
+  ],
   'sign-in-code': [
     { errors: [], isRecovery: false },
     { errors: [{ field: 'code', detail: payload }, { detail: payload }], isRecovery: true, next: payload },
   ],
   confirm: [
-    { back: '/account', purpose: payload, errors: [], hasApp: false },
+    {
+      back: '/account',
+      purpose: payload,
+      errors: [],
+      hasApp: false,
+      hasPassword: false,
+      connected: [payload],
+    },
     {
       next: payload,
       back: '/account',
       purpose: payload,
       hasApp: true,
+      hasPassword: true,
+      connected: [],
       passkeyOptions: payload,
       errors: [{ field: 'code', detail: payload }, { detail: payload }],
     },
@@ -71,6 +91,8 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       isAvailable: false,
       recoveryCodesLeft: 0,
       passkeys: [],
+      identities: [identity],
+      hasPassword: false,
       hasPasskeys: false,
       device: payload,
       isFresh: true,
@@ -88,6 +110,8 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
         createdAt: new Date(0),
         lastUsedAt,
       })),
+      identities: [],
+      hasPassword: true,
       hasPasskeys: true,
       passkeyOptions: payload,
       device: payload,
@@ -100,6 +124,8 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       recoveryCodesLeft: 0,
       isFresh: false,
       passkeys: [],
+      identities: [],
+      hasPassword: true,
       hasPasskeys: true,
       device: payload,
     },
@@ -117,7 +143,15 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
   'forgot-sent': [{}],
   reset: [
-    { token: payload, email: payload, isFirst: true, keepsFactors: false, hasApp: true, passkeys: [] },
+    {
+      token: payload,
+      email: payload,
+      isFirst: true,
+      keepsFactors: false,
+      hasApp: true,
+      passkeys: [],
+      identities: [payload],
+    },
     {
       token: payload,
       email: payload,
@@ -125,6 +159,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       keepsFactors: true,
       hasApp: true,
       passkeys: [payload, payload],
+      identities: [payload],
       errors: [{ field: 'password', detail: payload }, { detail: payload }],
     },
   ],
@@ -177,9 +212,9 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     },
   ],
   'change-password': [
-    { tokens: 0 },
-    { tokens: 2, errors: [{ field: 'password', detail: payload }, { detail: payload }] },
-    { tokens: 1, errors: [{ detail: payload, isWarning: true }] },
+    { hasPassword: true, tokens: 0 },
+    { hasPassword: true, tokens: 2, errors: [{ field: 'password', detail: payload }, { detail: payload }] },
+    { hasPassword: true, tokens: 1, errors: [{ detail: payload, isWarning: true }] },
   ],
   'change-email': [
     { needsPassword: false },
@@ -238,7 +273,7 @@ describe('views and page', () => {
           assert.deepEqual(
             addresses.filter(
               (address) =>
-                !/^(|\/[\w./-]*(\?next=[^\s<>]*)?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+)$/.test(
+                !/^(|\/[\w./-]*(\?next=[^\s<>]*)?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+|https:\/\/sso\.example\.com\/\?[^\s<>]*)$/.test(
                   address ?? '',
                 ),
             ),
@@ -350,7 +385,7 @@ describe('views and page', () => {
     const errors = [{ detail: 'Too many attempts. Try again in 15 minutes.', isWarning: true }]
     for (const { html } of [
       await render('sign-in', { errors }),
-      await render('change-password', { tokens: 0, errors }),
+      await render('change-password', { hasPassword: true, tokens: 0, errors }),
     ]) {
       assert.match(html, /<div class="callout warning" id="error-summary" role="alert" tabindex="-1">/)
       assert.equal(html.match(/Too many attempts/g)?.length, 1)

@@ -94,7 +94,7 @@ function showsNewToken({ cookies, headers, request, status }: Answer): boolean {
 function assertCookies({ cookies, request }: Answer): void {
   const value = '=([\\w-]{43}; Max-Age=[1-9]\\d*|; Max-Age=0); Path=/; HttpOnly; SameSite=Lax'
   const name =
-    '(session|device|new-token|new-recovery-codes|password-reset|pending-sign-in|app-set-up|passkey)'
+    '(session|device|new-token|new-recovery-codes|password-reset|pending-sign-in|app-set-up|passkey|provider-flow)'
   const form = new RegExp(`^(${name}${value}|__Host-${name}${value}; Secure)$`)
   for (const each of cookies) assert.match(each, form, request)
   const names = cookies.map((each) => each.split('=', 1)[0])

@@ -41,12 +41,22 @@ async function readRoutes(): Promise<Route[]> {
     templates: new MailTemplates({ siteName: 'test', supportUrl: undefined, brandColor: undefined }),
     log,
   })
-  const options = { keys, uses: siteUses(orm, log), isTls: false, trail: new AuditTrail(orm, log), outbox }
+  const options = {
+    keys,
+    uses: siteUses(orm, log),
+    isTls: false,
+    trail: new AuditTrail(orm, log),
+    outbox,
+    providers: undefined,
+  }
   const { stack } = createRouter(options)
   await orm.close()
   return stack.map(({ methods, path }) => ({
     method: methods.includes('POST') ? 'POST' : 'GET',
     template: String(path),
-    path: String(path).replace(':id', '00000000-0000-7000-8000-000000000000').replace(':code', 'not_found'),
+    path: String(path)
+      .replace(':id', '00000000-0000-7000-8000-000000000000')
+      .replace(':code', 'not_found')
+      .replace(':provider', 'work'),
   }))
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,6 +47,8 @@ interface Test {
 interface Limits {
   /** How long a statement on PostgreSQL may wait for a connection or for a lock, in milliseconds. */
   readonly databaseTimeout?: number
+  /** Whether `PUBLIC_URL` is the address of the site. */
+  readonly isPublic?: boolean
 }
 
 // In milliseconds.
@@ -55,16 +58,25 @@ const long = 600_000
 export async function startSite(
   test: Test,
   environment: Record<string, string> = {},
-  { databaseTimeout = long }: Limits = {},
+  { databaseTimeout = long, isPublic = false }: Limits = {},
 ): Promise<Site> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const database = await makeDatabase(dataDir)
+  // Listens first, because the configuration may need the port.
+  let handle: RequestListener = (_request, response) => response.writeHead(503).end()
+  const { server } = httpServer({ callback: () => async (request, response) => handle(request, response) })
+  Object.assign(server, { headersTimeout: long, requestTimeout: long, keepAliveTimeout: long, timeout: long })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
   const config = readConfig({
     NODE_ENV: 'test',
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     BCRYPT_COST: '4',
     THROTTLE: 'off',
+    ...(isPublic && { PUBLIC_URL: url }),
     ...environment,
   })
   const log: string[] = []
@@ -85,10 +97,7 @@ export async function startSite(
   const outbox = createOutbox(orm, config, siteLog)
   const throttle = new Throttle(orm)
   const app = await createApp({ orm, config, log: siteLog, uses, outbox, throttle, lifecycle })
-  const { server } = httpServer(app)
-  Object.assign(server, { headersTimeout: long, requestTimeout: long, keepAliveTimeout: long, timeout: long })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  handle = app.callback()
   const secrets = new Set<string>()
   test.after(async () => {
     server.closeAllConnections()
@@ -99,8 +108,6 @@ export async function startSite(
     await rm(dataDir, { recursive: true })
     assertKeepsSecrets(log, secrets)
   })
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
   const writeUses = async () => {
     await Promise.all([uses.sessions.write(), uses.tokens.write()])
   }

@@ -51,6 +51,8 @@ const table = {
   // Successful sign-ins and confirmations with a passkey of the account, and attempts to add a passkey. A program could otherwise
   // repeat them without a limit.
   'passkey-of-account': ofAccount(100, quarterHour),
+  // Flows to identity providers. Each writes a row, and its answer causes requests to the provider.
+  provider: { allowances: fromNetwork(50, quarterHour, ['failure', 'success']) },
   // Sign-ups, also with the address of another account.
   'sign-up': { allowances: fromNetwork(50, quarterHour, ['failure', 'success']) },
   // Changes of an account by its owner: all requests to the account pages that may write.

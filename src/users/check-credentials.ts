@@ -9,6 +9,7 @@ import {
   hashPassword,
   isOutdated,
   isUsableHash,
+  noPassword,
   passwordBytes,
   verifyPassword,
 } from './password.ts'
@@ -88,7 +89,7 @@ export interface Account {
 export function isPasswordOf(account: Account, password: string, options?: HashingOptions): Promise<boolean> {
   // The column is lazy.
   if (account.passwordHash === undefined) throw new Error('Load the password hash of this account first.')
-  if (!isUsableHash(account.passwordHash))
+  if (!isUsableHash(account.passwordHash) && account.passwordHash !== noPassword)
     warn(account, 'PASSWORD_HASH_DAMAGED', 'is damaged: the account needs a new password')
   return verifyPassword(password, account.passwordHash, options)
 }

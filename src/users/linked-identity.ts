@@ -1,5 +1,6 @@
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
+import type { IdentityRecord } from '../site/records.ts'
 import { User } from './user.ts'
 
 const LinkedIdentitySchema = defineEntity({
@@ -38,4 +39,15 @@ export function listIdentities(em: EntityManager, user: string): Promise<LinkedI
 /** Deletes all identities of a user. Call it with the account locked. Returns their number. */
 export function removeIdentities(em: EntityManager, user: string): Promise<number> {
   return em.nativeDelete(LinkedIdentity, { user }, { filters: false })
+}
+
+/** The record of an identity, without its issuer and subject. */
+export function identityRecord({
+  id,
+  provider,
+  label,
+  createdAt,
+  lastUsedAt,
+}: LinkedIdentity): IdentityRecord {
+  return { id, provider, label, createdAt, lastUsedAt: lastUsedAt ?? null }
 }

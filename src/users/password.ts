@@ -4,6 +4,8 @@ import { type HashingOptions, HashingSlots } from './hashing-slots.ts'
 
 // bcrypt ignores the bytes after the 72nd.
 const BCRYPT_BYTES = 72
+/** The hash of an account without a password. No password matches it. */
+export const noPassword = '!'
 export const MAXIMUM_PASSWORD_BYTES = 1024
 const USABLE_HASH = /^\$2[ab]\$(?:0[4-9]|1[0-5])\$[./A-Za-z\d]{53}$/
 

@@ -26,8 +26,14 @@ export async function requireSession(em: EntityManager, ctx: SiteContext): Promi
  * after the handler.
  *
  * @param methods the methods of the proof (RFC 8176). They are added to the methods of the session
+ * @param at when the user gave the proof
  */
-export function renewSession(ctx: SiteContext, user: User, methods: readonly string[]): void {
+export function renewSession(
+  ctx: SiteContext,
+  user: User,
+  methods: readonly string[],
+  at = new Date(),
+): void {
   const earlier = ctx.auth.authentication(User)?.methods ?? []
-  ctx.auth.login(user, User, { methods: [...new Set([...earlier, ...methods])] })
+  ctx.auth.login(user, User, { methods: [...new Set([...earlier, ...methods])], at })
 }

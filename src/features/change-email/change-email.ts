@@ -1,5 +1,5 @@
 import { entityManager } from '#auth/mikro-orm'
-import { freshWithApp, needsPassword, proofProblem } from '../../account/fresh.ts'
+import { freshUnlessPassword, needsPassword, proofProblem } from '../../account/fresh.ts'
 import { countAddressChange } from '../../account/mail-limit.ts'
 import { owner, signedIn } from '../../account/owner.ts'
 import {
@@ -21,25 +21,31 @@ import { User } from '../../users/user.ts'
 export function changeEmail(router: SiteRouter, outbox: Outbox): void {
   outbox.onLink('change-email', createChangeLink)
 
-  router.get('/account/email', signedIn, freshWithApp('/account/email'), (ctx) => form(ctx))
+  router.get('/account/email', signedIn, freshUnlessPassword('/account/email'), (ctx) => form(ctx))
 
-  router.post('/account/email', ...owner(), freshWithApp('/account/email'), showFormAgain, async (ctx) => {
-    const user = ctx.auth.require(User)
-    const { email } = textFields(ctx, 'email')
-    const isCurrent = email === user.email
-    refuseProblems({
-      email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
-      password: await proofProblem(ctx),
-    })
-    await countAddressChange(ctx, user, email)
-    await requestAddress(ctx, outbox, email)
-    audit(ctx, 'address change requested', user, { detail: email })
-    // The response does not depend on whether another account has the address.
-    const detail = `We have sent a link to ${email}. It works for 24 hours.`
-    if (wantsPage(ctx)) return seeOther(ctx, '/account', detail)
-    ctx.status = 202
-    ctx.body = { detail }
-  })
+  router.post(
+    '/account/email',
+    ...owner(),
+    freshUnlessPassword('/account/email'),
+    showFormAgain,
+    async (ctx) => {
+      const user = ctx.auth.require(User)
+      const { email } = textFields(ctx, 'email')
+      const isCurrent = email === user.email
+      refuseProblems({
+        email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
+        password: await proofProblem(ctx),
+      })
+      await countAddressChange(ctx, user, email)
+      await requestAddress(ctx, outbox, email)
+      audit(ctx, 'address change requested', user, { detail: email })
+      // The response does not depend on whether another account has the address.
+      const detail = `We have sent a link to ${email}. It works for 24 hours.`
+      if (wantsPage(ctx)) return seeOther(ctx, '/account', detail)
+      ctx.status = 202
+      ctx.body = { detail }
+    },
+  )
 
   router.post('/account/email/cancel', ...owner(), async (ctx) => {
     const user = ctx.auth.require(User)

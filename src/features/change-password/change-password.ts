@@ -1,7 +1,8 @@
 import { credentialsSent } from '#auth'
+import { entityManager } from '#auth/mikro-orm'
 import { storeDevice } from '../../account/devices/known-devices.ts'
 import { endAccess } from '../../account/end-access.ts'
-import { freshWithApp } from '../../account/fresh.ts'
+import { freshUnlessPassword } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
 import { countTokens } from '../../account/own-tokens.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
@@ -15,24 +16,30 @@ import { page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { changeCredentials } from '../../users/change-credentials.ts'
+import { hasPassword } from '../../users/has-password.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 
 /** `/account/password`: changes the password, and ends all other sessions and all tokens. */
 export function changePassword(router: SiteRouter): void {
-  router.get('/account/password', signedIn, freshWithApp('/account/password'), (ctx) => passwordPage(ctx))
+  router.get('/account/password', signedIn, freshUnlessPassword('/account/password'), (ctx) =>
+    passwordPage(ctx),
+  )
 
   router.post(
     '/account/password',
     ...owner(),
-    freshWithApp('/account/password'),
+    freshUnlessPassword('/account/password'),
     showFormAgain,
     async (ctx) => {
       const user = ctx.auth.require(User)
       const typed = textFields(ctx, 'currentPassword', 'password', 'confirmPassword')
       refuseProblems({
-        currentPassword: await currentPasswordProblem(ctx, typed.currentPassword),
+        // An account without a password has a fresh session instead.
+        currentPassword: (await hasPassword(entityManager(ctx), user.id))
+          ? await currentPasswordProblem(ctx, typed.currentPassword)
+          : undefined,
         password: passwordProblem(typed.password, user, ctx.siteName),
         confirmPassword: confirmationProblem(typed.password, typed.confirmPassword),
       })
@@ -55,7 +62,12 @@ export function changePassword(router: SiteRouter): void {
 const showFormAgain = formAgain(passwordPage)
 
 async function passwordPage(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
-  await page(ctx, 'change-password', { tokens: await countTokens(ctx), errors })
+  const { id } = ctx.auth.require(User)
+  await page(ctx, 'change-password', {
+    hasPassword: await hasPassword(entityManager(ctx), id),
+    tokens: await countTokens(ctx),
+    errors,
+  })
 }
 
 interface Ended {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { credentialsSent } from '#auth'
-import { freshWithApp, needsPassword, proofProblem } from '../../account/fresh.ts'
+import { freshUnlessPassword, needsPassword, proofProblem } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
 import { owner, signedIn } from '../../account/owner.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
@@ -15,30 +15,36 @@ import { User } from '../../users/user.ts'
  * confirmation.
  */
 export function closeAccount(router: SiteRouter, { eraseDetails }: CloseAccountOptions): void {
-  router.get('/account/close', signedIn, freshWithApp('/account/close'), (ctx) =>
+  router.get('/account/close', signedIn, freshUnlessPassword('/account/close'), (ctx) =>
     page(ctx, 'close-account', { needsPassword: needsPassword(ctx) }),
   )
 
-  router.post('/account/close', ...owner(), freshWithApp('/account/close'), showFormAgain, async (ctx) => {
-    const user = ctx.auth.require(User)
-    const { confirm, password } = fieldsOf(ctx)
-    // Without this check, an empty JSON body with a fresh session would close the account.
-    const isConfirmed = wantsPage(ctx) ? confirm === 'on' : confirm === true || password !== undefined
-    refuseProblems({
-      password: await proofProblem(ctx),
-      confirm: isConfirmed ? undefined : howToConfirm(ctx),
-    })
-    // The foreign keys delete sessions, tokens and known devices.
-    await changeAccount(ctx, async (em) => {
-      await em.nativeDelete(User, { id: user.id }, { filters: false })
-      await eraseDetails(em, user.id)
-      await notify(ctx, em, user, 'account closed')
-    })
-    audit(ctx, 'account closed', user)
-    if (!credentialsSent(ctx)) ctx.auth.logout(User)
-    ctx.set('Clear-Site-Data', '"cache", "storage"')
-    complete(ctx, '/account/closed')
-  })
+  router.post(
+    '/account/close',
+    ...owner(),
+    freshUnlessPassword('/account/close'),
+    showFormAgain,
+    async (ctx) => {
+      const user = ctx.auth.require(User)
+      const { confirm, password } = fieldsOf(ctx)
+      // Without this check, an empty JSON body with a fresh session would close the account.
+      const isConfirmed = wantsPage(ctx) ? confirm === 'on' : confirm === true || password !== undefined
+      refuseProblems({
+        password: await proofProblem(ctx),
+        confirm: isConfirmed ? undefined : howToConfirm(ctx),
+      })
+      // The foreign keys delete sessions, tokens and known devices.
+      await changeAccount(ctx, async (em) => {
+        await em.nativeDelete(User, { id: user.id }, { filters: false })
+        await eraseDetails(em, user.id)
+        await notify(ctx, em, user, 'account closed')
+      })
+      audit(ctx, 'account closed', user)
+      if (!credentialsSent(ctx)) ctx.auth.logout(User)
+      ctx.set('Clear-Site-Data', '"cache", "storage"')
+      complete(ctx, '/account/closed')
+    },
+  )
 
   router.get('/account/closed', (ctx) => {
     if (ctx.auth.has(User)) return seeOther(ctx, '/account')

@@ -1,4 +1,5 @@
 import { credentialsSent } from '#auth'
+import { entityManager } from '#auth/mikro-orm'
 import { afterSignIn } from '../../account/after-sign-in.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
 import {
@@ -13,10 +14,12 @@ import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
-import { complete, page, wantsPage } from '../../site/page.ts'
+import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
+import { hasPassword } from '../../users/has-password.ts'
+import { listIdentities } from '../../users/linked-identity.ts'
 import { User } from '../../users/user.ts'
 
 const sections = [
@@ -86,7 +89,20 @@ async function showForm(ctx: SiteContext, requested: unknown, errors: FormMessag
   const { back, purpose } = sectionOf(next ?? '') ?? { back: '/account', purpose: 'continue' }
   const passkeyOptions = await confirmationOptions(ctx, user)
   const hasApp = Boolean(user.secondFactorAt)
-  await page(ctx, 'confirm', { next, back, purpose, hasApp, passkeyOptions, errors })
+  const em = entityManager(ctx)
+  // The provider is one factor, like the password, so it is not enough for an account with an app.
+  const identities = hasApp ? [] : await listIdentities(em, user.id)
+  await page(ctx, 'confirm', {
+    next,
+    back,
+    purpose,
+    hasApp,
+    hasPassword: await hasPassword(em, user.id),
+    connected: identities.map(({ provider }) => provider),
+    passkeyOptions,
+    errors,
+    notice: takeNotice(ctx),
+  })
 }
 
 function sectionOf(path: string) {

@@ -12,6 +12,7 @@ import { requireRelyingParty } from '../../account/passkeys/site-passkeys.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { requireSession } from '../../account/sessions/current-session.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
+import { requireOtherWay } from '../../account/ways-to-sign-in.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, type ShowPage, textFields } from '../../site/form.ts'
@@ -29,8 +30,15 @@ const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]>
 
 const securityPage = '/account/security'
 
-/** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
-export function accountPasskeys(router: SiteRouter, showSecurity: ShowPage): void {
+/**
+ * `/account/passkeys`: adds, renames and removes the passkeys of the user.
+ *
+ * @param providers the ids of the identity providers of the site
+ */
+export function accountPasskeys(
+  router: SiteRouter,
+  { showSecurity, providers }: { showSecurity: ShowPage; providers: readonly string[] },
+): void {
   // A failed form leaves one of these addresses in the browser, where the user can open it again.
   router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(), (ctx) =>
     seeOther(ctx, securityPage),
@@ -68,7 +76,7 @@ export function accountPasskeys(router: SiteRouter, showSecurity: ShowPage): voi
   )
 
   router.post('/account/passkeys/:id/remove', ...owner(), fresh(securityPage), async (ctx) => {
-    const name = await remove(ctx, ownPasskey(ctx, ctx.params.id))
+    const name = await remove(ctx, ownPasskey(ctx, ctx.params.id), providers)
     audit(ctx, 'passkey removed', ctx.auth.require(User), { detail: name })
     complete(
       ctx,
@@ -95,11 +103,16 @@ async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> 
   )
 }
 
-/** Removes a passkey, and returns its name. */
-function remove(ctx: SiteContext, own: ReturnType<typeof ownPasskey>): Promise<string> {
+/** Removes a passkey, and returns its name. Throws 409 for the last way to sign in. */
+function remove(
+  ctx: SiteContext,
+  own: ReturnType<typeof ownPasskey>,
+  providers: readonly string[],
+): Promise<string> {
   return changeAccount(ctx, async (em, user) => {
     const found = await em.findOne(Passkey, own, { disableIdentityMap: true })
     if (!found) throw noSuchPasskey()
+    await requireOtherWay(em, user.id, { without: found.id, providers })
     await em.nativeDelete(Passkey, own)
     await notify(ctx, em, user, 'passkey removed')
     return found.name

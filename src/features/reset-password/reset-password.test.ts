@@ -123,7 +123,7 @@ describe('POST /reset', () => {
     const link = await receiveMail(site)
     assert.match(
       (await site.visitor().page(`/reset?token=${link.token}`)).text,
-      /also removes the authenticator app and the passkeys/,
+      /also removes the authenticator app, the passkeys and the connected accounts/,
     )
     assert.equal((await site.visitor().json('/reset', { token: link.token, ...passwords })).status, 204)
 
@@ -140,7 +140,13 @@ describe('POST /reset', () => {
     )
     for (const mail of mails) assert.equal((await owner.json('/verify', { token: mail.token })).status, 410)
     const { record } = await owner.get('/account/security')
-    assert.deepEqual(record, { totp: false, recoveryCodesLeft: 0, passkeys: [] })
+    assert.deepEqual(record, {
+      totp: false,
+      recoveryCodesLeft: 0,
+      passkeys: [],
+      identities: [],
+      hasPassword: true,
+    })
     const tables = ['passkeys', 'totp_factors', 'recovery_codes', 'user_tokens', 'one_time_tokens']
     for (const table of tables) assert.deepEqual(await sql(site, `select * from ${table}`), [], table)
     assert.doesNotMatch((await owner.page('/account')).text, /stranger@example\.com/)

@@ -14,6 +14,7 @@ import { complete, page, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
+import { listIdentities, removeIdentities } from '../../users/linked-identity.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
@@ -21,7 +22,8 @@ import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
 import { createMailedLink } from './reset-link.ts'
 
-const removedNote = 'Passkeys and authenticator app removed, because the address was not confirmed before'
+const removedNote =
+  'Passkeys, authenticator app and connected accounts removed, because the address was not confirmed before'
 const purposes = ['reset', 'invite'] as const
 
 /** `/reset`: sets a new password with the token of a link. Ends all sessions, tokens and links of the account. Starts no session. */
@@ -64,6 +66,7 @@ async function form(ctx: SiteContext, token: unknown, errors: FormMessage[] = []
   const grant = await grantOf(ctx, text)
   const { user, purpose } = grant
   const passkeys = (await listPasskeys(entityManager(ctx), user.id)).map(({ name }) => name)
+  const identities = (await listIdentities(entityManager(ctx), user.id)).map(({ label }) => label)
   await page(ctx, 'reset', {
     token: text,
     email: user.email,
@@ -71,6 +74,7 @@ async function form(ctx: SiteContext, token: unknown, errors: FormMessage[] = []
     keepsFactors: !provesFirst(grant),
     hasApp: Boolean(user.secondFactorAt),
     passkeys,
+    identities,
     errors,
   })
 }
@@ -83,7 +87,7 @@ async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
 
 /**
  * Whether a link is the first proof that its user owns the address, because it was mailed to the address. Before that, a stranger may
- * have signed up with the address and added a passkey or an authenticator app, so these do not outlive it (pre-hijacking).
+ * have signed up with the address and added a passkey, an authenticator app or a connected account, so these do not outlive it (pre-hijacking).
  */
 function provesFirst({ user, email }: Grant): boolean {
   return !isVerified(user) && email === user.email
@@ -100,6 +104,7 @@ function useToken(ctx: SiteContext, token: string, passwordHash: string): Promis
       await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
       await removeSecondFactor(em, id)
       await em.nativeDelete(Passkey, { user: id })
+      await removeIdentities(em, id)
     }
     // `grant.user` is the account before the update, so an address that this reset verifies gets no notice. This is intended,
     // because a stranger may have chosen the name in the notice.

@@ -11,12 +11,14 @@ import type { ShowPage } from '../../site/form.ts'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
+import { hasPassword } from '../../users/has-password.ts'
+import { identityRecord, listIdentities } from '../../users/linked-identity.ts'
 import { User } from '../../users/user.ts'
 
 const securityPage = '/account/security'
 
 /**
- * `GET /account/security`: the second factor and the passkeys of the account. Returns the function that shows the page again with the
+ * `GET /account/security`: the second factor, the passkeys and the connected accounts. Returns the function that shows the page again with the
  * errors of a rejected form.
  */
 export function security(router: SiteRouter): ShowPage {
@@ -49,6 +51,8 @@ async function factorsOf(ctx: SiteContext) {
   return {
     recoveryCodesLeft: secondFactorAt ? await countRecoveryCodes(em, id) : 0,
     passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
+    identities: (await listIdentities(em, id)).map(identityRecord),
+    hasPassword: await hasPassword(em, id),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Next } from 'koa'
 import { entityManager } from '#auth/mikro-orm'
-import { requestedPath } from '../../account/after-sign-in.ts'
+import { requestedPath, withNextPath } from '../../account/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../../account/complete-sign-in.ts'
 import type { PendingSignIns } from '../../account/second-factor/pending-sign-ins.ts'
 import { countRecoveryCodes, isRecoveryCode } from '../../account/second-factor/recovery-codes.ts'
@@ -64,6 +64,7 @@ export function askForCode(pendingSignIns: PendingSignIns) {
       const isOfForm = error instanceof SecondFactorRequired && wantsPage(ctx) && !ctx.auth.has(User)
       if (!isOfForm) throw error
       await pendingSignIns.start(ctx, error.user, { kept: asksToBeKept(ctx) })
+      // The path stays in the browser, because it may contain the token of a link, which no row may hold.
       seeOther(ctx, withNextPath('/login/code', fieldsOf(ctx).next))
     }
   }
@@ -83,11 +84,4 @@ function formWithErrors(ctx: SiteContext, errors: FormMessage[]): Promise<void> 
 // `expired` only selects a fixed message, so a link on another site can do no harm.
 function startAgain(ctx: SiteContext): void {
   seeOther(ctx, withNextPath('/login?expired', textFields(ctx, 'next').next))
-}
-
-// The path after the sign-in stays in the browser, because it may contain the token of a link, which no row may hold.
-function withNextPath(path: string, next: unknown): string {
-  const valid = requestedPath(next)
-  if (valid === undefined) return path
-  return `${path}${path.includes('?') ? '&' : '?'}next=${encodeURIComponent(valid)}`
 }

@@ -25,6 +25,7 @@ import { askForCode } from './sign-in-code.ts'
 
 const afterReset = 'Your password has been changed. Sign in with the new password.'
 const expiredSignIn = 'Your sign-in has expired. Please start again.'
+const cancelledSignIn = 'The sign-in was cancelled.'
 const unknownAs = 'Unknown `as`. Use `jwt` or `user`, or omit it to get a bearer token.'
 
 interface SignInOptions {
@@ -42,8 +43,10 @@ export function signIn(router: SiteRouter, { keys, pendingSignIns, resetNotice }
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
     const reason = requestedPath(next) && 'Sign in to see that page.'
+    // The query only selects a fixed message, so a link on another site can do no harm.
     const expired = queryParameter(ctx, 'expired') !== undefined && expiredSignIn
-    const notice = resetNotice.take(ctx) === undefined ? expired || reason : afterReset
+    const cancelled = queryParameter(ctx, 'cancelled') !== undefined && cancelledSignIn
+    const notice = resetNotice.take(ctx) === undefined ? expired || cancelled || reason : afterReset
     return signInPage(ctx, { next: next === undefined ? undefined : afterSignIn(next), notice })
   })
 

@@ -1,0 +1,24 @@
+import type { EntityManager } from '@mikro-orm/core'
+import { Refusal } from '../refusal.ts'
+import { hasPassword } from '../users/has-password.ts'
+import { listIdentities } from '../users/linked-identity.ts'
+import { listPasskeys } from './passkeys/passkey.ts'
+
+/**
+ * Requires another way to sign in than the passkey or connected account that is being removed. Call it with the account locked.
+ *
+ * @param without the id of the passkey or connected account
+ * @param providers the ids of the configured providers. An account at another provider cannot sign in
+ * @throws {Refusal} 409 if there is none
+ */
+export async function requireOtherWay(
+  em: EntityManager,
+  user: string,
+  { without, providers }: { without: string; providers: readonly string[] },
+): Promise<void> {
+  if (await hasPassword(em, user)) return
+  const identities = (await listIdentities(em, user)).filter(({ provider }) => providers.includes(provider))
+  const others = [...identities, ...(await listPasskeys(em, user))].filter(({ id }) => id !== without)
+  if (others.length === 0)
+    throw new Refusal(409, 'This is your only way to sign in. Set a password or add a passkey first.')
+}

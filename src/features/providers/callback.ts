@@ -1,0 +1,60 @@
+import type { Next } from 'koa'
+import { type Answer, providerAnswer } from '#auth/openid'
+import { withNextPath } from '../../account/after-sign-in.ts'
+import type { PendingSignIns } from '../../account/second-factor/pending-sign-ins.ts'
+import { audit } from '../../site/audit.ts'
+import { seeOther } from '../../site/page.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
+import { confirmIdentity } from './confirm-with.ts'
+import { linkIdentity } from './link-identity.ts'
+import { unlessUnreachable } from './open-provider.ts'
+import type { SiteFlowData } from './provider-flows.ts'
+import { signInIdentity } from './sign-in-with.ts'
+import { providerInPath, type SiteProvider, type SiteProviders } from './site-providers.ts'
+
+interface CallbackOptions {
+  readonly providers: SiteProviders
+  readonly pendingSignIns: PendingSignIns
+}
+
+/** `GET /login/with/:provider/callback`: the answer of a provider, for all purposes. It always redirects, so that no page has its URL. */
+export function callback(router: SiteRouter, options: CallbackOptions): void {
+  const readAnswer = async (ctx: SiteContext & { params: { provider?: string } }, next: Next) => {
+    const provider = providerInPath(options.providers, ctx.params)
+    await unlessUnreachable(ctx, provider, () => provider.attempt(ctx))
+    return next()
+  }
+
+  router.get('/login/with/:provider/callback', readAnswer, async (ctx) => {
+    const provider = providerInPath(options.providers, ctx.params)
+    // The flows of the site have this type of data. A HEAD request has no answer.
+    const answer = providerAnswer(ctx) as Answer<SiteFlowData> | undefined
+    if (!answer || 'refused' in answer) return showRefusal(ctx, provider, answer)
+    const { identity, flow } = answer
+    const data = flow.data
+    if (!data) return seeOther(ctx, '/login?expired')
+    const answered = { provider, identity, data }
+    if (data.purpose === 'link') return linkIdentity(ctx, answered)
+    if (data.purpose === 'confirm') return confirmIdentity(ctx, answered)
+    return signInIdentity(ctx, answered, options)
+  })
+}
+
+type Refused = Extract<Answer<SiteFlowData>, { refused: unknown }>
+
+// The code of the provider is logged, but not shown, because anyone can choose it.
+function showRefusal(ctx: SiteContext, { label }: SiteProvider, answer: Refused | undefined): void {
+  const { purpose = 'sign-in', next } = answer?.flow?.data ?? {}
+  if (answer && answer.refused !== 'expired')
+    audit(ctx, 'provider refused', undefined, {
+      detail: label,
+      logFields: { code: answer.code.slice(0, 50) },
+    })
+  const isCancelled = answer?.refused === 'denied'
+  const notice = isCancelled
+    ? `The sign-in with ${label} was cancelled.`
+    : `The sign-in with ${label} has expired or was used before. Please start again.`
+  if (purpose === 'link') seeOther(ctx, '/account/security', notice)
+  else if (purpose === 'confirm') seeOther(ctx, withNextPath('/confirm', next), notice)
+  else seeOther(ctx, withNextPath(isCancelled ? '/login?cancelled' : '/login?expired', next))
+}

@@ -1,0 +1,87 @@
+import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
+import type { Identity } from '#auth/openid'
+import { notify } from '../../account/notify.ts'
+import { changeAccount } from '../../account/sessions/change-account.ts'
+import { currentDigest } from '../../account/sessions/session-store.ts'
+import { audit } from '../../site/audit.ts'
+import { seeOther } from '../../site/page.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import { LinkedIdentity, listIdentities } from '../../users/linked-identity.ts'
+import { User } from '../../users/user.ts'
+import type { SiteFlowData } from './provider-flows.ts'
+import type { SiteProvider } from './site-providers.ts'
+
+/** The maximum number of identities of a user. */
+const maxIdentities = 10
+
+interface Answered {
+  readonly provider: SiteProvider
+  readonly identity: Identity
+  readonly data: SiteFlowData
+}
+
+/**
+ * Links an identity to the account of the session that started the flow.
+ *
+ * @throws {Refusal} 409 if the session has ended, or if the credentials of the account have changed
+ */
+export async function linkIdentity(
+  ctx: SiteContext,
+  { provider, identity, data: { user: id, session } }: Answered,
+): Promise<void> {
+  const user = ctx.auth.get(User)
+  // The session has ended or changed in the meantime.
+  if (!user || user.id !== id || session !== currentDigest(ctx)) return seeOther(ctx, '/login?expired')
+  const label = labelOf(provider, identity)
+  const problem = await link(ctx, { provider: provider.id, identity, label })
+  if (problem !== undefined) return seeOther(ctx, '/account/security', problem)
+  audit(ctx, 'identity added', user, { detail: label })
+  seeOther(ctx, '/account/security', `${label} has been connected. You can sign in with it now.`)
+}
+
+interface NewIdentity {
+  readonly provider: string
+  readonly identity: Pick<Identity, 'issuer' | 'subject'>
+  readonly label: string
+}
+
+async function link(ctx: SiteContext, added: NewIdentity): Promise<string | undefined> {
+  const { issuer, subject } = added.identity
+  try {
+    return await changeAccount(ctx, async (em, user) => {
+      const own = await listIdentities(em, user.id)
+      if (own.some((each) => each.issuer === issuer && each.subject === subject))
+        return `${added.label} is connected already.`
+      if (own.length >= maxIdentities)
+        return `An account can have ${maxIdentities} connected accounts. Disconnect one first.`
+      await insertIdentity(em, user.id, added)
+      await notify(ctx, em, user, 'identity added')
+      return undefined
+    })
+  } catch (error) {
+    // An identity moves to no other account, and its account is not named.
+    if (error instanceof UniqueConstraintViolationException)
+      return `${added.label} is connected to another account of this site.`
+    throw error
+  }
+}
+
+/** Inserts an identity. Call it with the account locked. */
+export async function insertIdentity(
+  em: EntityManager,
+  user: string,
+  { provider, identity: { issuer, subject }, label }: NewIdentity,
+): Promise<void> {
+  const createdAt = new Date()
+  em.create(LinkedIdentity, { user, provider, issuer, subject, label, createdAt, lastUsedAt: null })
+  await em.flush()
+}
+
+/** The name of an identity on pages, such as `Google (ada@example.com)`. */
+export function labelOf(
+  { label }: Pick<SiteProvider, 'label'>,
+  { email, name }: { readonly email?: string | undefined; readonly name?: string | undefined },
+): string {
+  const person = (email ?? name ?? '').toWellFormed().replace(/\p{C}/gu, '').slice(0, 200).toWellFormed()
+  return person === '' ? label : `${label} (${person})`
+}

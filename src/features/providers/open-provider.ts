@@ -1,0 +1,39 @@
+import { beginFlow } from '#auth/openid'
+import { count } from '../../account/limits.ts'
+import { Refusal, TryLater } from '../../refusal.ts'
+import { page, wantsPage } from '../../site/page.ts'
+import type { SiteContext } from '../../site/site-context.ts'
+import type { SiteFlowData } from './provider-flows.ts'
+import type { SiteProvider } from './site-providers.ts'
+
+/**
+ * Starts a flow, and shows a page that opens the provider. A redirect would fail, because browsers apply `form-action 'self'` to it.
+ *
+ * @param parameters more parameters for the provider
+ * @throws {TryLater} 503 if the provider cannot be reached, 429 if the network has started too many flows
+ */
+export async function openProvider(
+  ctx: SiteContext,
+  provider: SiteProvider,
+  { data, parameters = {} }: { data: SiteFlowData; parameters?: Readonly<Record<string, string>> },
+): Promise<void> {
+  if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only a form of the site.')
+  await count(ctx, 'provider')
+  const url = await unlessUnreachable(ctx, provider, () => beginFlow(provider, ctx, { data }))
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  await page(ctx, 'continue', { url: url.href, label: provider.label })
+}
+
+/** Logs the error of a provider, and throws 503 instead. */
+export async function unlessUnreachable<Result>(
+  ctx: SiteContext,
+  { label }: SiteProvider,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    ctx.app.emit('error', error, ctx)
+    throw new TryLater(503, `${label} cannot be reached at the moment. Try again in a minute.`, 60)
+  }
+}

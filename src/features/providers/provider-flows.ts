@@ -1,0 +1,136 @@
+import { createHmac } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/core'
+import type { AuthContext } from '#auth'
+import { entityManager } from '#auth/mikro-orm'
+import { type Flow, type FlowStore, flowLifetime, type NewFlow } from '#auth/openid'
+import { SecretBox } from '../../account/second-factor/secret-box.ts'
+import { digestOf } from '../../database/digest.ts'
+import { unexpired } from '../../database/expired-rows.ts'
+import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
+import { ProviderFlow, type Purpose, type StoredIdentity } from './provider-flow.ts'
+
+export type SiteFlowData = {
+  readonly purpose: Exclude<Purpose, 'sign-up'>
+  /** The path to redirect to. */
+  readonly next?: string | undefined
+  /** "Keep me signed in on this device". */
+  readonly kept: boolean
+  /** The signed-in user who links or confirms, and the digest of the session. */
+  readonly user?: string | undefined
+  readonly session?: string | undefined
+}
+
+/** A sign-up that waits for its form. */
+export type SignUp = ProviderFlow & { readonly identity: StoredIdentity }
+
+/** Stores flows in the database. A cookie binds them to the browser. The nonce and the PKCE verifier are derived from it. */
+export class ProviderFlows implements FlowStore<SiteFlowData> {
+  readonly #cookie: HostCookie
+
+  constructor({ isTls }: { isTls: boolean }) {
+    this.#cookie = new HostCookie('provider-flow', { isTls })
+  }
+
+  async start(ctx: AuthContext, { provider, data }: NewFlow<SiteFlowData>): Promise<Flow<SiteFlowData>> {
+    if (!data) throw new Error('A flow needs a purpose.')
+    const state = newIdentifier()
+    // An existing value is reused, so that flows in other tabs still work.
+    const browser = this.#cookie.read(ctx) ?? newIdentifier()
+    const { next, ...columns } = data
+    const secrets = secretsOf(browser, state)
+    const sealed = next === undefined ? null : secrets.box.encrypt(Buffer.from(next), provider)
+    await insert(entityManager(ctx), { state, browser, row: { provider, ...columns, next: sealed } })
+    this.#cookie.write(ctx, browser, flowLifetime)
+    return { provider, data, state, nonce: secrets.nonce, verifier: secrets.verifier }
+  }
+
+  async finish(ctx: AuthContext, state: string): Promise<Flow<SiteFlowData> | undefined> {
+    const browser = this.#cookie.read(ctx)
+    if (browser === undefined || !/^[\w-]{43}$/.test(state)) return undefined
+    const em = entityManager(ctx)
+    const where = { digest: digestOf(state), browser: digestOf(browser), ...unexpired() }
+    const found = await em.findOne(ProviderFlow, where, { disableIdentityMap: true })
+    // Only one of several concurrent answers finishes the flow.
+    if (!found || (await em.nativeDelete(ProviderFlow, { digest: found.digest })) !== 1) return undefined
+    const { provider, purpose, kept, next, session } = found
+    if (purpose === 'sign-up') return undefined
+    const { nonce, verifier, box } = secretsOf(browser, state)
+    const data: SiteFlowData = {
+      purpose,
+      kept,
+      next: next ? box.decrypt(next, provider).toString() : undefined,
+      user: found.user?.id,
+      session: session ?? undefined,
+    }
+    return { provider, data, state, nonce, verifier }
+  }
+
+  /** Keeps the identity of a person without an account until the person sends the sign-up form. */
+  async keepForSignUp(
+    ctx: AuthContext,
+    { provider, kept }: { provider: string; kept: boolean },
+    identity: StoredIdentity,
+  ): Promise<void> {
+    const browser = this.#cookie.read(ctx)
+    if (browser === undefined) throw new Error('The cookie of this flow is missing.')
+    const em = entityManager(ctx)
+    await em.nativeDelete(ProviderFlow, { browser: digestOf(browser), purpose: 'sign-up' })
+    await insert(em, {
+      state: newIdentifier(),
+      browser,
+      row: { provider, purpose: 'sign-up', kept, identity },
+    })
+    this.#cookie.write(ctx, browser, flowLifetime)
+  }
+
+  /** The sign-up of this browser, if it has not expired. */
+  async findSignUp(ctx: AuthContext): Promise<SignUp | undefined> {
+    const browser = this.#cookie.read(ctx)
+    if (browser === undefined) return undefined
+    const where = { browser: digestOf(browser), purpose: 'sign-up' as const, ...unexpired() }
+    const found = await entityManager(ctx).findOne(ProviderFlow, where, { disableIdentityMap: true })
+    // Only `keepForSignUp` inserts rows with this purpose.
+    return (found as SignUp | null) ?? undefined
+  }
+
+  /** Removes a sign-up. Returns `false` if another request has already removed it. */
+  async finishSignUp(em: EntityManager, { digest }: SignUp): Promise<boolean> {
+    return (await em.nativeDelete(ProviderFlow, { digest })) === 1
+  }
+}
+
+interface Row extends Omit<SiteFlowData, 'purpose' | 'next'> {
+  readonly provider: string
+  readonly purpose: Purpose
+  readonly next?: string | null
+  readonly identity?: StoredIdentity
+}
+
+async function insert(
+  em: EntityManager,
+  { state, browser, row }: { state: string; browser: string; row: Row },
+): Promise<void> {
+  const now = Date.now()
+  const { next = null, user = null, session = null, identity = null, ...columns } = row
+  await em.insert(ProviderFlow, {
+    ...columns,
+    digest: digestOf(state),
+    browser: digestOf(browser),
+    next,
+    user,
+    session,
+    identity,
+    expiresAt: new Date(now + flowLifetime),
+    createdAt: new Date(now),
+  })
+}
+
+// The cookie never leaves the browser and the site, so neither the provider nor a copy of the database reveals these secrets.
+function secretsOf(browser: string, state: string) {
+  const derive = (name: string) => createHmac('sha256', browser).update(`${name} ${state}`).digest()
+  return {
+    nonce: derive('nonce').toString('base64url'),
+    verifier: derive('verifier').toString('base64url'),
+    box: new SecretBox([{ id: 'flow', bytes: derive('next') }]),
+  }
+}

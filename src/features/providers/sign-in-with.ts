@@ -1,0 +1,99 @@
+import { ignoreSession } from '#auth'
+import { entityManager } from '#auth/mikro-orm'
+import type { Identity } from '#auth/openid'
+import { requestedPath, withNextPath } from '../../account/after-sign-in.ts'
+import { asksToBeKept, completeSignIn } from '../../account/complete-sign-in.ts'
+import type { PendingSignIns } from '../../account/second-factor/pending-sign-ins.ts'
+import { Refusal } from '../../refusal.ts'
+import { audit } from '../../site/audit.ts'
+import { fieldsOf, formAgain, type ShowPage } from '../../site/form.ts'
+import { seeOther } from '../../site/page.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
+import { emailProblem } from '../../users/email.ts'
+import { LinkedIdentity } from '../../users/linked-identity.ts'
+import { nameProblem } from '../../users/person-name.ts'
+import { User } from '../../users/user.ts'
+import { openProvider } from './open-provider.ts'
+import { provenAt } from './proven-at.ts'
+import type { StoredIdentity } from './provider-flow.ts'
+import type { SiteFlowData } from './provider-flows.ts'
+import { providerInPath, type SiteProvider, type SiteProviders } from './site-providers.ts'
+
+/** `POST /login/with/:provider`: opens the provider to sign in or to sign up. */
+export function signInWith(
+  router: SiteRouter,
+  { providers, showSignIn }: { providers: SiteProviders; showSignIn: ShowPage },
+): void {
+  // A failed sign-in leaves this URL in the browser, where the user can open it again.
+  router.get('/login/with/:provider', (ctx) => seeOther(ctx, '/login'))
+
+  router.post('/login/with/:provider', formAgain(showSignIn), async (ctx) => {
+    const provider = providerInPath(providers, ctx.params)
+    const next = requestedPath(fieldsOf(ctx).next)
+    await openProvider(ctx, provider, { data: { purpose: 'sign-in', next, kept: asksToBeKept(ctx) } })
+  })
+}
+
+interface Answered {
+  readonly provider: SiteProvider
+  readonly identity: Identity
+  readonly data: SiteFlowData
+}
+
+/**
+ * Signs in the user of an identity, or asks for the code of the authenticator app first. An unknown identity leads to the sign-up form.
+ * The e-mail address of the identity finds no account, because its owner may be another person.
+ *
+ * @throws {Refusal} 403 if the account is disabled
+ */
+export async function signInIdentity(
+  ctx: SiteContext,
+  { provider, identity, data: { next, kept } }: Answered,
+  { providers, pendingSignIns }: { providers: SiteProviders; pendingSignIns: PendingSignIns },
+): Promise<void> {
+  const user = await useIdentity(ctx, identity)
+  if (!user) {
+    await providers.flows.keepForSignUp(ctx, { provider: provider.id, kept }, stored(identity))
+    return seeOther(ctx, withNextPath('/signup/with', next))
+  }
+  // Another user may be signed in. That session ends.
+  ignoreSession(ctx, User)
+  const detail = `With ${provider.label}`
+  if (user.secondFactorAt) {
+    audit(ctx, 'code required', user, { detail })
+    await pendingSignIns.start(ctx, user, { kept, methods: [] })
+    return seeOther(ctx, withNextPath('/login/code', next))
+  }
+  const at = await provenAt(ctx, user, identity)
+  await completeSignIn(ctx, user, { isKept: kept, next, methods: [], at, detail })
+}
+
+/** The user of an identity. Records the use of the identity. */
+async function useIdentity(ctx: SiteContext, { issuer, subject }: Identity): Promise<User | undefined> {
+  const em = entityManager(ctx)
+  const options = { populate: ['user'], filters: false, disableIdentityMap: true } as const
+  const found = await em.findOne(LinkedIdentity, { issuer, subject }, options)
+  if (!found) return undefined
+  if (found.user.disabledAt) throw new Refusal(403, 'This account is disabled.')
+  await em.nativeUpdate(LinkedIdentity, { id: found.id }, { lastUsedAt: new Date() })
+  return found.user
+}
+
+/** What the sign-up form needs. The provider may have sent a name or an address that the site does not accept. */
+function stored({
+  issuer,
+  subject,
+  email,
+  isEmailVerified,
+  name,
+  authenticatedAt,
+}: Identity): StoredIdentity {
+  return {
+    issuer,
+    subject,
+    isEmailVerified,
+    email: email !== undefined && emailProblem(email) === undefined ? email : undefined,
+    name: name !== undefined && nameProblem(name.trim()) === undefined ? name.trim() : undefined,
+    authenticatedAt: authenticatedAt?.getTime(),
+  }
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { client, fakeOpenID } from '../auth/testing/fake-openid.ts'
+import { visit } from '../auth/testing/sign-in-with.ts'
+import { sql } from './database.ts'
+import { signIn, signUp } from './people.ts'
+import type { Answer } from './promises.ts'
+import { type Site, startSite } from './site.ts'
+import type { Visitor } from './visitor.ts'
+
+/** A site with the identity provider `work`, which forges its answers as a test wants. */
+export async function providerSite(t: TestContext, environment: Record<string, string> = {}) {
+  const work = await fakeOpenID()
+  t.after(() => work.close())
+  const site = await startSite(t, { ...workClient(work.url), ...environment }, { isPublic: true })
+  return { site, work }
+}
+
+/** The variables of the provider `work`. */
+export function workClient(issuer: string): Record<string, string> {
+  return {
+    PROVIDERS: 'work',
+    PROVIDER_WORK_ISSUER: issuer,
+    PROVIDER_WORK_LABEL: 'Work',
+    PROVIDER_WORK_CLIENT_ID: client.clientId,
+    PROVIDER_WORK_CLIENT_SECRET: client.clientSecret,
+  }
+}
+
+/** The URL of the provider on the page of a started flow. */
+export function urlOf({ status, text }: Answer): URL {
+  assert.equal(status, 200, text)
+  const [, address = ''] = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(text) ?? []
+  return new URL(address.replaceAll('&amp;', '&'))
+}
+
+/** Starts a flow with a form, and returns the path and query with which the fake provider answers. */
+export async function answerOf(
+  visitor: Visitor,
+  path = '/login/with/work',
+  fields: Record<string, string> = {},
+): Promise<string> {
+  return visit(urlOf(await visitor.form(path, fields)))
+}
+
+/** Starts a flow, visits the fake provider, and opens the callback. */
+export async function goWith(
+  visitor: Visitor,
+  path?: string,
+  fields?: Record<string, string>,
+): Promise<Answer> {
+  return visitor.page(await answerOf(visitor, path, fields))
+}
+
+export const ada = { name: 'Ada', email: 'ada@example.com' }
+
+/** Creates an account with the fake provider. Returns the visitor, who is signed in. */
+export async function signUpWith(site: Pick<Site, 'visitor'>, person = ada): Promise<Visitor> {
+  const visitor = site.visitor()
+  assert.equal((await goWith(visitor)).headers.location, '/signup/with')
+  const created = await visitor.form('/signup/with', person)
+  assert.equal(created.headers.location, '/account', created.text)
+  return visitor
+}
+
+/** Creates an account with a password, and connects the fake provider. Returns the visitor, who is signed in. */
+export async function signUpAndLink(site: Pick<Site, 'visitor'>, name = 'Ada') {
+  const person = await signUp(site, name)
+  const visitor = await signIn(site, person)
+  const linked = await goWith(visitor, '/account/identities/with/work')
+  assert.equal(linked.headers.location, '/account/security', linked.text)
+  return { person, visitor }
+}
+
+/** The connected accounts, with the e-mail address of the user. */
+export async function identities(site: Site): Promise<string[]> {
+  const statement =
+    'select u.email, i.subject from identities i join users u on u.id = i.user_id order by u.email, i.subject'
+  return (await sql(site, statement)).map(({ email, subject }) => `${email} ${subject}`)
+}
+
+/** The notice on a page. */
+export async function noticeOn(visitor: Visitor, path: string): Promise<string> {
+  const { text } = await visitor.page(path)
+  return /<p class="callout"[^>]*>([^<]*)<\/p>/.exec(text)?.[1] ?? ''
+}
