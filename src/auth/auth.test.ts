@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
 import { type AuthContext, auth, reportFailure } from './auth.ts'
 import { RequestAuthenticator } from './authenticator.ts'
@@ -9,114 +9,117 @@ import { Undecided } from './errors.ts'
 import { guard } from './guard.ts'
 import { serve } from './testing/serve.ts'
 
+/** Serves what `answer` returns, after these middlewares. */
+async function serveAnswer(
+  t: TestContext,
+  answer: (ctx: AuthContext) => unknown,
+  ...before: Koa.Middleware[]
+) {
+  const app = new Koa<object, AuthContext>()
+  app.use(auth())
+  for (const each of before) app.use(each)
+  app.use((ctx) => {
+    ctx.body = answer(ctx)
+  })
+  const { url, errors } = await serve(t, app)
+  return { url, errors, json: async () => (await fetch(url)).json() }
+}
+
+class User {
+  readonly name: string
+  constructor(name = 'ada') {
+    this.name = name
+  }
+}
+
+class Admin {}
+
+/** Logs in a user. */
+class Working extends RequestAuthenticator<User> {
+  readonly user = User
+  override attempt(ctx: AuthContext) {
+    ctx.auth.login(new User())
+  }
+}
+
+/** The middleware of an authenticator whose database is down. */
+function broken(fail: () => void | Promise<void>, user: typeof User | typeof Admin = User) {
+  class Broken extends RequestAuthenticator {
+    readonly user = user
+    override attempt(): void | Promise<void> {
+      return fail()
+    }
+  }
+  return new Broken().middleware()
+}
+
 describe('ctx.auth', () => {
   test('S17 starts empty, and `get` and `has` never throw for a missing user', async (t) => {
-    class User {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
-      ctx.body = [ctx.auth.get(User) === undefined, ctx.auth.has(User), ctx.auth.failure === undefined]
-    })
-    const { url } = await serve(t, app)
-
-    const response = await fetch(url)
-
-    assert.equal(response.status, 200)
-    assert.deepEqual(await response.json(), [true, false, true])
+    const { json } = await serveAnswer(t, ({ auth }) => [
+      auth.get(User) ?? null,
+      auth.has(User),
+      auth.failure ?? null,
+    ])
+    assert.deepEqual(await json(), [null, false, null])
   })
 
-  test('S3 S16 S44 returns the user object that was logged in', async (t) => {
-    class User {}
+  test('S3 S16 S44 returns the user object that was logged in last', async (t) => {
     const ada = new User()
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
-      ctx.auth.login(ada)
-      ctx.body = [ctx.auth.get(User) === ada, ctx.auth.require(User) === ada, ctx.auth.has(User)]
+    const { json } = await serveAnswer(t, ({ auth }) => {
+      auth.login(new User('bob'))
+      auth.login(ada)
+      return [auth.get(User) === ada, auth.require(User) === ada, auth.has(User)]
     })
-    const { url } = await serve(t, app)
-
-    assert.deepEqual(await (await fetch(url)).json(), [true, true, true])
-  })
-
-  test('replaces the user if another user of the same class logs in', async (t) => {
-    class User {
-      readonly name: string
-      constructor(name: string) {
-        this.name = name
-      }
-    }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
-      ctx.auth.login(new User('ada'))
-      ctx.auth.login(new User('bob'))
-      ctx.body = ctx.auth.require(User).name
-    })
-    const { url } = await serve(t, app)
-
-    assert.equal(await (await fetch(url)).text(), 'bob')
+    assert.deepEqual(await json(), [true, true, true])
   })
 
   test('S19 S20 stores and logs out users of several classes independently', async (t) => {
-    class User {}
-    class Admin {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
-      ctx.auth.login(new User())
-      const first = [ctx.auth.has(User), ctx.auth.has(Admin)]
-      ctx.auth.login(new Admin())
-      const both = [ctx.auth.has(User), ctx.auth.has(Admin)]
-      ctx.auth.logout(User)
-      ctx.body = [first, both, [ctx.auth.has(User), ctx.auth.has(Admin)]]
+    const { json } = await serveAnswer(t, ({ auth }) => {
+      const has = () => [auth.has(User), auth.has(Admin)]
+      auth.logout(User)
+      auth.login(new User())
+      const first = has()
+      auth.login(new Admin())
+      const both = has()
+      auth.logout(User)
+      const after = has()
+      auth.login(new User())
+      return [first, both, after, has()]
     })
-    const { url } = await serve(t, app)
-
-    assert.deepEqual(await (await fetch(url)).json(), [
+    assert.deepEqual(await json(), [
       [true, false],
       [true, true],
       [false, true],
+      [true, true],
     ])
   })
 
   test('S15 uses the class as the key, not the name of the class', async (t) => {
     const ours = class User {}
     const theirs = class User {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
-      ctx.auth.login(new theirs())
-      ctx.body = [ours.name === theirs.name, ctx.auth.has(ours), ctx.auth.has(theirs)]
+    const { json } = await serveAnswer(t, ({ auth }) => {
+      auth.login(new theirs())
+      return [ours.name === theirs.name, auth.has(ours), auth.has(theirs)]
     })
-    const { url } = await serve(t, app)
-
-    assert.deepEqual(await (await fetch(url)).json(), [true, false, true])
+    assert.deepEqual(await json(), [true, false, true])
   })
 
   test('stores a user under its exact class, or under the given class', async (t) => {
-    class Person {}
-    class Employee extends Person {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
-      ctx.auth.login(new Employee())
-      const withoutClass = [ctx.auth.has(Person), ctx.auth.has(Employee)]
-      ctx.auth.logout(Employee)
-      ctx.auth.login(new Employee(), Person)
-      ctx.body = [withoutClass, [ctx.auth.has(Person), ctx.auth.has(Employee)]]
+    class Employee extends User {}
+    const { json } = await serveAnswer(t, ({ auth }) => {
+      auth.login(new Employee())
+      const withoutClass = [auth.has(User), auth.has(Employee)]
+      auth.logout(Employee)
+      auth.login(new Employee(), User)
+      return [withoutClass, [auth.has(User), auth.has(Employee)]]
     })
-    const { url } = await serve(t, app)
-
-    assert.deepEqual(await (await fetch(url)).json(), [
+    assert.deepEqual(await json(), [
       [false, true],
       [true, false],
     ])
   })
 
   test('A5 rejects a value that is not an instance of the class', async (t) => {
-    class User {}
-    class Admin {}
     class Barred {
       readonly name = 'nobody'
       static [Symbol.hasInstance]() {
@@ -137,39 +140,17 @@ describe('ctx.auth', () => {
       [new User(), () => {}],
       [new Barred(), undefined],
     ]
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
+    const { json } = await serveAnswer(t, ({ auth }) => {
       for (const [user, type] of wrong) {
-        const logIn = () => ctx.auth.login(user as object, type as typeof User)
-        assert.throws(logIn, {
+        assert.throws(() => auth.login(user as object, type as typeof User), {
           code: 'ERR_AUTH_MISUSE',
           message: /an instance of (a class|User|Admin|Barred|Number|String)/,
         })
-        assert.deepEqual([ctx.auth.has(User), ctx.auth.has(Admin)], [false, false])
+        assert.deepEqual([auth.has(User), auth.has(Admin)], [false, false])
       }
-      ctx.body = 'all of them'
+      return ['all of them']
     })
-    const { url } = await serve(t, app)
-
-    assert.equal(await (await fetch(url)).text(), 'all of them')
-  })
-
-  test('S20 can log in after a logout, and log out without a user', async (t) => {
-    class User {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
-      ctx.auth.logout(User)
-      ctx.auth.login(new User())
-      ctx.auth.logout(User)
-      const after = ctx.auth.has(User)
-      ctx.auth.login(new User())
-      ctx.body = [after, ctx.auth.has(User)]
-    })
-    const { url } = await serve(t, app)
-
-    assert.deepEqual(await (await fetch(url)).json(), [false, true])
+    assert.deepEqual(await json(), ['all of them'])
   })
 
   test('S18 S97 responds with 401 if a required user is missing, and does not name its class', async (t) => {
@@ -190,7 +171,6 @@ describe('ctx.auth', () => {
   })
 
   test('A3 sends each challenge of the mounted authenticators once with the 401', async (t) => {
-    class User {}
     class ByPassword extends BasicAuthenticator {
       readonly user = User
       override authenticate() {}
@@ -219,13 +199,6 @@ describe('ctx.auth', () => {
   })
 
   test('A6 S16 belongs to one request: 200 concurrent requests each see their own user', async (t) => {
-    class User {
-      readonly name: string
-      constructor(name: string) {
-        this.name = name
-      }
-    }
-    class Admin {}
     const allArrived = Promise.withResolvers<void>()
     let arrived = 0
     class ByName extends BasicAuthenticator<User> {
@@ -259,24 +232,6 @@ describe('ctx.auth', () => {
       names.map((name) => (name.startsWith('admin') ? { isAdmin: true } : { user: name, isAdmin: false })),
     )
   })
-
-  test('A6 belongs to one application', async (t) => {
-    class User {}
-    const inside = new Koa<object, AuthContext>()
-    inside.use(auth())
-    inside.use((ctx) => {
-      ctx.auth.login(new User())
-      ctx.body = ctx.auth.has(User)
-    })
-    const outside = new Koa<object, AuthContext>()
-    outside.use(auth())
-    outside.use((ctx) => {
-      ctx.body = ctx.auth.has(User)
-    })
-
-    assert.equal(await (await fetch((await serve(t, inside)).url)).text(), 'true')
-    assert.equal(await (await fetch((await serve(t, outside)).url)).text(), 'false')
-  })
 })
 
 describe('ctx.auth in JavaScript', () => {
@@ -305,24 +260,16 @@ describe('auth', () => {
   })
 
   test('keeps the logged-in users if it is mounted twice', async (t) => {
-    class User {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx, next) => {
-      ctx.auth.login(new User())
-      return next()
-    })
-    app.use(auth())
-    app.use((ctx) => {
-      ctx.body = ctx.auth.has(User)
-    })
-    const { url } = await serve(t, app)
-
-    assert.equal(await (await fetch(url)).text(), 'true')
+    const { json } = await serveAnswer(t, (ctx) => [ctx.auth.has(User)], new Working().middleware(), auth())
+    assert.deepEqual(await json(), [true])
   })
 })
 
 describe('ctx.auth after a failure', () => {
+  const cause = new Error('the database is down')
+  const fail = () => {
+    throw cause
+  }
   const outages = {
     'throws synchronously': () => {
       throw new Error('connect ECONNREFUSED 10.0.0.5')
@@ -345,15 +292,8 @@ describe('ctx.auth after a failure', () => {
   }
 
   test('A5 responds with 503 on a guarded route and runs no further authenticator', async (t) => {
-    class User {}
     for (const [how, fail] of Object.entries(outages)) {
       const reached: string[] = []
-      class Broken extends RequestAuthenticator {
-        readonly user = User
-        override attempt(): void | Promise<void> {
-          return fail()
-        }
-      }
       class Later extends RequestAuthenticator {
         readonly user = User
         override attempt(ctx: AuthContext) {
@@ -361,16 +301,8 @@ describe('ctx.auth after a failure', () => {
           ctx.auth.login(new User())
         }
       }
-      const app = new Koa<object, AuthContext>()
-      app.use(auth())
-      app.use(new Broken().middleware())
-      app.use(new Later().middleware())
-      app.use(guard(User))
-      app.use((ctx) => {
-        reached.push('handler')
-        ctx.body = 'secret'
-      })
-      const { url } = await serve(t, app)
+      const chain = [broken(fail), new Later().middleware(), guard(User)]
+      const { url } = await serveAnswer(t, () => reached.push('handler'), ...chain)
 
       const response = await fetch(url)
 
@@ -383,109 +315,51 @@ describe('ctx.auth after a failure', () => {
   })
 
   test('makes `get`, `has` and `require` throw a 503 error, and `has` for another class too', async (t) => {
-    class User {}
-    class Admin {}
-    class Broken extends RequestAuthenticator {
-      readonly user = User
-      override attempt() {
-        throw new Error('the database is down')
-      }
-    }
-    const thrown: unknown[] = []
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Broken().middleware())
-    app.use((ctx) => {
-      const checks = [() => ctx.auth.get(User), () => ctx.auth.has(User), () => ctx.auth.require(User)]
-      for (const check of [...checks, () => ctx.auth.has(Admin)]) {
-        try {
-          check()
-        } catch (error) {
-          thrown.push(error)
-        }
-      }
-      ctx.body = ''
-    })
-    const { url } = await serve(t, app)
-
-    await fetch(url)
-
-    assert.equal(thrown.length, 4)
-    for (const error of thrown) {
-      assert.ok(error instanceof Undecided)
-      assert.equal(error.status, 503)
-      assert.equal((error.cause as Error).message, 'the database is down')
-    }
+    const { json } = await serveAnswer(
+      t,
+      ({ auth }) => {
+        const checks = [
+          () => auth.get(User),
+          () => auth.has(User),
+          () => auth.require(User),
+          () => auth.has(Admin),
+        ]
+        for (const check of checks)
+          assert.throws(check, (error) => {
+            assert.ok(error instanceof Undecided)
+            assert.deepEqual([error.status, (error.cause as Error).message], [503, cause.message])
+            return true
+          })
+        return [checks.length]
+      },
+      broken(fail),
+    )
+    assert.deepEqual(await json(), [4])
   })
 
   test('A5 responds with 503 if a later authenticator fails, although a user is logged in', async (t) => {
-    class User {}
-    class Working extends RequestAuthenticator {
-      readonly user = User
-      override attempt(ctx: AuthContext) {
-        ctx.auth.login(new User())
-      }
-    }
-    class Broken extends RequestAuthenticator {
-      readonly user = class Admin {}
-      override attempt() {
-        throw new Error('the database is down')
-      }
-    }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Working().middleware())
-    app.use(new Broken().middleware())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
-
+    const chain = [new Working().middleware(), broken(fail, Admin), guard(User)]
+    const { url } = await serveAnswer(t, () => 'reached', ...chain)
     assert.equal((await fetch(url)).status, 503)
   })
 
   test('lets a public page render without a user, and reports the cause once', async (t) => {
-    class User {}
-    const cause = new Error('the database is down')
-    class Broken extends RequestAuthenticator {
-      readonly user = User
-      override attempt() {
-        throw cause
-      }
-    }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Broken().middleware())
-    app.use((ctx) => {
-      ctx.body = ctx.auth.failure ? 'We cannot tell who you are.' : 'Hello.'
-    })
-    const { url, errors } = await serve(t, app)
-
-    const response = await fetch(url)
-
-    assert.equal(response.status, 200)
-    assert.equal(await response.text(), 'We cannot tell who you are.')
-    assert.equal(errors.length, 1)
-    assert.equal(errors[0]?.cause, cause)
+    const { errors, json } = await serveAnswer(t, (ctx) => [ctx.auth.failure !== undefined], broken(fail))
+    assert.deepEqual(await json(), [true])
+    assert.deepEqual(
+      errors.map((error) => error.cause),
+      [cause],
+    )
   })
 
   test('responds with 503 if an earlier middleware reports a failure', async (t) => {
-    class User {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx, next) => {
+    const report: Koa.Middleware = (ctx, next) => {
       reportFailure(ctx, new Error('the session store is down'))
       reportFailure(ctx, new Error('a second failure'))
       return next()
-    })
-    class Working extends RequestAuthenticator {
-      readonly user = User
-      override attempt(ctx: AuthContext) {
-        ctx.auth.login(new User())
-      }
     }
-    app.use(new Working().middleware())
-    app.use(guard(User))
-    const { url, errors } = await serve(t, app)
-
+    const chain = [report, new Working().middleware(), guard(User)]
+    const { url, errors } = await serveAnswer(t, () => 'reached', ...chain)
     assert.equal((await fetch(url)).status, 503)
     assert.equal(String(errors[0]?.cause), 'Error: the session store is down')
   })
@@ -497,13 +371,7 @@ describe('ctx.auth after a failure', () => {
         ctx.throw(429, 'Try again in a minute.', { headers: { 'retry-after': '60' } })
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Busy().middleware())
-    app.use((ctx) => {
-      ctx.body = 'reached'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAnswer(t, () => 'reached', new Busy().middleware())
 
     const response = await fetch(url)
 
