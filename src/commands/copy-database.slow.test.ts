@@ -273,12 +273,6 @@ describe('npm run copy-database', () => {
   const run = (...words: string[]) =>
     runCommand(['commands/copy-database', ...words], { PATH: process.env.PATH })
 
-  test('prints its help', async () => {
-    const { code, out } = await run('--help')
-    assert.equal(code, 0)
-    assert.match(out, /^npm run copy-database -- FROM TO\n/)
-  })
-
   test('exits with 0 after a copy, and prints the problem and exits with 1 if it cannot copy', async (t) => {
     const { from, to } = await openSmall(t)
     const { code, out, errors } = await run(from, to)

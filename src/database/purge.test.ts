@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -67,24 +65,6 @@ describe('startPurging', () => {
     await end()
   })
 
-  test('purges only the store with a full batch again', async () => {
-    const [rows, others] = [new Rows(1_200), new Rows(3)]
-    const { round, end } = purging(rows, others)
-    assert.deepEqual([await round(), await round(), await round()], [100, 100, minute])
-    assert.deepEqual([rows.batches, others.batches], [[500, 500, 200], [3]])
-    await end()
-  })
-
-  test('looks for expired rows once a minute', async () => {
-    const rows = new Rows(0)
-    const { round, end } = purging(rows)
-    assert.equal(await round(), minute)
-    rows.left = 3
-    assert.equal(await round(), minute)
-    assert.deepEqual(rows.batches, [0, 3])
-    await end()
-  })
-
   test('logs an error as a warning, continues with the next store, and retries', async () => {
     let isBroken = true
     const rows = new Rows(1_000)
@@ -126,15 +106,5 @@ describe('startPurging', () => {
     batch.resolve(500)
     await stopped
     assert.deepEqual(rows.batches, [], 'The next store is not purged.')
-  })
-
-  test('does not keep the process alive', async () => {
-    const program = `
-      import { startPurging } from '${import.meta.dirname}/purge.ts'
-      import { createLog } from '${import.meta.dirname}/../log/log.ts'
-      startPurging([{ purge: async () => 0 }], createLog('silent'))`
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
-    const [code] = await once(child, 'exit')
-    assert.equal(code, 0)
   })
 })

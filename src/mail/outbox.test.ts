@@ -214,23 +214,6 @@ describe('a mail that is not delivered', () => {
     assert.equal(log().length, 2)
   })
 
-  test('is sent 30 seconds after the first failure if the server is back', async (t) => {
-    const { clock, outbox, add, mails, site } = await open(t, {
-      deliver: failing(new DeliveryError('ESOCKET')),
-    })
-    await add()
-    assert.equal(await outbox.sendDue(origin), 1)
-    clock.now += 29_000
-    assert.equal(await outbox.sendDue(origin), 0)
-    clock.now += 1_000
-    assert.equal(await outbox.sendDue(origin), 1)
-    assert.deepEqual(
-      mails.map(({ id }) => id.slice(-2)),
-      ['.2'],
-    )
-    assert.deepEqual(await rows(site), [])
-  })
-
   test('is given up immediately after a permanent failure', async (t) => {
     const error = new DeliveryError('EENVELOPE', { responseCode: 550, isFinal: true })
     const { outbox, add, log, site } = await open(t, { deliver: failing(error) })

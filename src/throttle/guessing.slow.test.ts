@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import bcrypt from 'bcrypt'
-import { openDatabase } from '../database/open-database.ts'
-import { schema } from '../schema.ts'
 import { countHashes } from '../testing/count-hashes.ts'
-import { sql } from '../testing/database.ts'
-import { until } from '../testing/faults/until.ts'
 import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
-import { recordStatements } from '../testing/record-statements.ts'
 import { startSite } from '../testing/site.ts'
-import { Throttle } from './throttle.ts'
 
 async function siteWithAda(t: TestContext) {
   const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
@@ -76,38 +69,6 @@ describe('a site with rate limits', () => {
     const wrong = await Promise.all(Array.from({ length: 200 }, () => send('a wrong password', '192.0.2.2')))
     assert.deepEqual(statuses(wrong), { 401: 10, 429: 190 })
     assert.equal(hashes().evaluations, 10)
-  })
-
-  test('N9 does not evaluate a waiting sign-in after its client has closed the connection', async (t) => {
-    const { site, person, from } = await siteWithAda(t)
-    const gate = Promise.withResolvers<void>()
-    const { compare } = bcrypt
-    const compared = t.mock.method(bcrypt, 'compare', async (given: string, stored: string) => {
-      await gate.promise
-      return compare(given, stored)
-    })
-    const hangUp = new AbortController()
-    const send = (signal?: AbortSignal) =>
-      fetch(`${site.url}/login`, {
-        method: 'POST',
-        headers: { ...from('192.0.2.8'), 'content-type': 'application/json' },
-        body: JSON.stringify({ username: person.email, password }),
-        signal: signal ?? null,
-      })
-    const statements = await recordStatements(t, site.orm)
-    const reservations = () => statements.filter((each) => each.startsWith('insert into attempts')).length
-    const dropped = () => site.log.filter((line) => /"path":"\/login","status":400/.test(line)).length
-    const first = Array.from({ length: 10 }, () => send())
-    await until('ten sign-ins are reserved', () => reservations() === 10)
-    const others = Promise.allSettled(Array.from({ length: 3 }, () => send(hangUp.signal)))
-    await until('three others wait', () => reservations() >= 13)
-    hangUp.abort()
-    await others
-    await until('the others are dropped', () => dropped() === 3)
-    gate.resolve()
-    for (const { status } of await Promise.all(first)) assert.equal(status, 200)
-    assert.equal(compared.mock.callCount(), 10)
-    assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'no warning is logged')
   })
 
   test('C1 gives the same response after the same work for existing and missing accounts, by form, JSON and Basic', async (t) => {
@@ -200,29 +161,6 @@ describe('a site with rate limits', () => {
     assert.deepEqual(statuses(blocked.slice(41)), { 409: 100, 429: 1 })
     const others = [await forgot('2001:db8:2:0'), await signUpAgain('2001:db8:2:0')]
     assert.deepEqual(statuses(others), { 202: 1, 409: 1 })
-  })
-
-  test('D9 keeps counts in the database, and does not reset a used-up limit after other attempts', async (t) => {
-    const { site } = await siteWithAda(t)
-    let now = Date.now()
-    const throttle = new Throttle(site.orm, () => now)
-    const guess = (account: string, address: string) =>
-      throttle.attempt({ action: 'password', account, address }, async () => undefined)
-    for (let i = 0; i < 10; i += 1) await guess('ada', '192.0.2.1')
-    for (let i = 0; i < 500; i += 1) await guess(`${i}`, `198.51.${i % 250}.${Math.floor(i / 250)}`)
-    now += 14 * 60_000
-    while ((await throttle.purge()) > 0);
-    await assert.rejects(guess('ada', '192.0.2.1'), { status: 429 })
-    const another = await openDatabase(site.config.databaseUrl, schema)
-    t.after(() => another.close())
-    const elsewhere = new Throttle(another, () => now)
-    await assert.rejects(
-      elsewhere.attempt({ action: 'password', account: 'ada', address: '192.0.2.1' }, async () => 'right'),
-      { status: 429 },
-    )
-    now += 24 * 60 * 60_000
-    while ((await throttle.purge()) > 0);
-    assert.deepEqual(await sql(site, 'select count(*) as n from attempts'), [{ n: 0 }])
   })
 
   test('D1 E10 treats a known device as unknown after a password change on another device', async (t) => {

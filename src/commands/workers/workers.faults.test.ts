@@ -128,26 +128,6 @@ describe('worker processes', () => {
     assert.equal(stderr.match(/^Error: a bug at the start$/gm)?.length, 1)
   })
 
-  test('N1 end the primary with exit code 1 and one line if the system kills the first worker before it listens', async (t) => {
-    const variables = {
-      DATA_DIR: await temporaryFolder(t),
-      WORKERS: '2',
-      NODE_OPTIONS: inWorkers("process.kill(process.pid, 'SIGKILL')"),
-    }
-    const ending = await runServer(t, variables).ended
-    assert.equal(oneLine(ending), 'The first worker process was ended by SIGKILL before it listened.')
-  })
-
-  test('N1 end the primary with exit code 1 and one line if the system cannot start a process', async (t) => {
-    const variables = {
-      DATA_DIR: await temporaryFolder(t),
-      WORKERS: '2',
-      NODE_OPTIONS: "--import=data:text/javascript,process.execPath='/nowhere/node'",
-    }
-    const ending = await runServer(t, variables).ended
-    assert.equal(oneLine(ending), 'A worker process cannot start: spawn /nowhere/node ENOENT.')
-  })
-
   test('report a startup problem only once', async (t) => {
     const otherServer = createServer().listen(0, '127.0.0.1')
     await once(otherServer, 'listening')

@@ -4,7 +4,7 @@ import { type DatabaseProxy, startProxy } from '../../testing/database-proxy.ts'
 import { until } from '../../testing/faults/until.ts'
 import { assertStatuses, isSuccess, isUnavailable, userRequests } from '../../testing/faults/user-requests.ts'
 import { startSite } from '../../testing/site.ts'
-import { makeDatabase, onlyPostgres, onServer } from '../../testing/test-database.ts'
+import { makeDatabase, onlyPostgres } from '../../testing/test-database.ts'
 
 const pool = 4
 
@@ -55,33 +55,5 @@ describe('a site with an unreliable network to PostgreSQL', onlyPostgres, () => 
     await until('the site has recovered', async () => (await many()).every((status) => status === 200))
     await assertAvailable()
     assert.ok(proxy.connections <= pool, `${proxy.connections} connections`)
-  })
-
-  test('works with a delay of 100 ms in each direction', async (t) => {
-    const { proxy, assertAvailable } = await startProxiedSite(t)
-    proxy.delay(100)
-    await assertAvailable()
-  })
-
-  test('N7 survives a server that repeatedly closes all connections', async (t) => {
-    const { site, proxy, database, assertAvailable, ada } = await startProxiedSite(t)
-    const name = new URL(database.url).pathname.slice(1)
-    let isDone = false
-    const busy = Array.from({ length: 8 }, async () => {
-      while (!isDone) {
-        const { status } = await ada.get('/me')
-        assert.ok(status === 200 || status === 503, `${status}`)
-      }
-    })
-    for (let round = 0; round < 20; round += 1) {
-      await onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
-      await until('the site has recovered', async () => (await ada.get('/me')).status === 200)
-      assert.ok(proxy.connections <= pool, `${proxy.connections} connections`)
-    }
-    isDone = true
-    await Promise.all(busy)
-    await assertAvailable()
-    const bugs = site.log.filter((line) => JSON.parse(line).level >= 60)
-    assert.deepEqual(bugs, [])
   })
 })
