@@ -17,7 +17,7 @@ test('U10 a user adds a passkey, and signs in with it by the button', async ({ p
   const authenticator = await addAuthenticator(page)
   await account.signIn(page)
   await page.goto('/account/security')
-  await expect(page.getByLabel('Name of the new passkey')).toHaveValue(/^Chrom\w+ on Linux$/)
+  await expect(page.getByLabel('Name of the new passkey')).toBeEmpty()
   await expectSound(page, 'Security')
   await addPasskey(page, authenticator, 'Laptop')
   expect(await authenticator.count()).toBe(1)

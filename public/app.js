@@ -15,15 +15,27 @@ if (navigator.clipboard) {
     field.after(copyButton(field.labels[0].textContent.trim(), '', () => field.dataset.copy ?? field.value))
   }
 }
-for (const actions of document.querySelectorAll('[data-print]')) actions.append(printButton())
+for (const actions of document.querySelectorAll('[data-print]')) {
+  actions.append(downloadButton(actions.dataset.print), printButton())
+}
 for (const form of document.forms) sendOnce(form)
 for (const link of document.querySelectorAll('details [data-close]')) closeInPlace(link)
 document.querySelector('#error-summary, #notice')?.focus()
+for (const time of document.querySelectorAll('time')) showLocalTime(time)
 for (const menu of document.querySelectorAll('.menu')) closeMenu(menu)
 // Older browsers do not have this function, so they cannot parse the passkey options in the page.
 const hasPasskeys = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON)
 for (const hint of document.querySelectorAll('[data-without-passkey]')) hint.hidden = hasPasskeys
 if (hasPasskeys && document.querySelector('[data-passkey]')) import('/passkeys.js')
+
+/** Writes the time in the time zone of the user. */
+function showLocalTime(time) {
+  const date = new Date(time.dateTime)
+  const zone = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' }
+  time.title = date.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' })
+  if ('local' in time.dataset)
+    time.textContent = date.toLocaleString('en-GB', { day: 'numeric', month: 'short', ...zone })
+}
 
 function closeMenu(menu) {
   document.addEventListener('click', ({ target }) => {
@@ -74,6 +86,27 @@ function copyButton(name, kind, read) {
   return button
 }
 
+/** Saves the texts of the sheet on paper as a file. */
+function downloadButton(name) {
+  const button = newButton('quiet')
+  button.textContent = 'Download'
+  button.addEventListener('click', () => {
+    const sheet = button.closest('.printed')
+    const lines = [
+      sheet.querySelector('.on-paper').textContent,
+      '',
+      sheet.querySelector('textarea').value,
+      '',
+    ]
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([lines.join('\n')], { type: 'text/plain' }))
+    link.download = name
+    link.click()
+    URL.revokeObjectURL(link.href)
+  })
+  return button
+}
+
 function printButton() {
   const button = newButton('quiet')
   button.textContent = 'Print'
@@ -83,13 +116,23 @@ function printButton() {
 
 /**
  * Ignores the second submit of a double click. The server may reject that submit, for example because the first one has already used
- * the token of a link.
+ * the token of a link. A button whose request takes long shows that it is busy.
  */
 function sendOnce(form) {
   let sentAt = Number.NEGATIVE_INFINITY
   form.addEventListener('submit', (event) => {
-    if (event.timeStamp - sentAt < 1000) event.preventDefault()
-    else sentAt = event.timeStamp
+    if (event.timeStamp - sentAt < 1000) return event.preventDefault()
+    sentAt = event.timeStamp
+    const button = event.submitter
+    const show = (isBusy) => {
+      form.setAttribute('aria-busy', isBusy)
+      button?.classList.toggle('busy', isBusy)
+    }
+    const timer = setTimeout(() => show(!event.defaultPrevented), 300)
+    addEventListener('pagehide', () => {
+      clearTimeout(timer)
+      show(false)
+    })
   })
 }
 

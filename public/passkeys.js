@@ -59,7 +59,10 @@ function addCeremony(form, options) {
     button.className = 'button quiet'
     button.textContent = form.dataset.passkey
     button.addEventListener('click', start)
-    form.append(button)
+    const or = document.createElement('p')
+    or.className = 'or'
+    or.textContent = 'or'
+    form.append(or, button)
   }
   form.append(message)
   offerAutofill(form, options, fail)

@@ -2,7 +2,7 @@ import type { ExtendableContext } from 'koa'
 import { User } from '../users/user.ts'
 import type { SiteContext } from './site-context.ts'
 import type { Common, Views } from './view-data.ts'
-import { ago, day, full, initials, quoted } from './wording.ts'
+import { ago, day, full, initials, moment, quoted } from './wording.ts'
 
 // An error before authentication is rendered without `auth`.
 type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'publicOrigin' | 'state'> &
@@ -34,7 +34,7 @@ export function page<Name extends keyof Views>(
   data: Views[Name],
 ): Promise<void> {
   const errorAt = (name: string) => data.errors?.find(({ field }) => field === name)?.detail
-  const view = { ...commonOf(ctx), ...data, errorAt, quoted, full, day, ago }
+  const view = { ...commonOf(ctx), ...data, errorAt, quoted, full, day, moment, ago }
   return ctx.render(`${name}.eta`, { view })
 }
 

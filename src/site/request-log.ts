@@ -21,6 +21,7 @@ export function requestLog(log: Logger): Middleware {
     const id = ctx.state.isFromProxy ? ctx.get('X-Request-Id') : ''
     const request = /^[\w.:-]{8,36}$/.test(id) ? id : randomUUID()
     ctx.state.request = request
+    ctx.state.start = start
     ctx.set('X-Request-Id', request)
     await next()
     const line = {

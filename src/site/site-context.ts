@@ -53,6 +53,8 @@ export interface SiteContext extends CheckedContext, SecondFactorContext {
   state: Record<string, unknown> & {
     events?: NotedEvent[]
     request?: string
+    /** The start of the request, as by `performance.now()`. */
+    start: number
     /** The methods of a sign-in by password and code (RFC 8176). Otherwise `undefined`. */
     methods?: readonly string[]
     /** Whether the new session replaces the session of this request. If the old session has ended, no new session starts. */

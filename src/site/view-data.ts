@@ -46,7 +46,16 @@ interface Messages {
 
 interface PageData {
   home: object
-  demo: object
+  demo: {
+    /** What each part of the stack found in this request. */
+    trace: {
+      session: string
+      /** The authenticators of the header `Authorization`. */
+      header: [name: string, result: string][]
+      /** The time from the first middleware to the handler, in milliseconds. */
+      ms: string
+    }
+  }
   'sign-up': { values?: { name?: string; email?: string }; next?: string | undefined }
   'sign-in': {
     values?: { username?: string; remember?: boolean }
@@ -84,14 +93,16 @@ interface PageData {
     /** Whether a second factor can be turned on. In production, this requires `SECRETS_KEY`. */
     isAvailable: boolean
     recoveryCodesLeft: number
-    passkeys: PasskeyRecord[]
     identities: IdentityRecord[]
     hasPassword: boolean
+    passkeys: (PasskeyRecord & { isSynced: boolean })[]
+    /** Whether the address is confirmed. */
+    isVerified: boolean
+    /** The action that the user wanted before the confirmation. Its question is open. */
+    opened?: string | string[] | undefined
     hasPasskeys: boolean
     /** `undefined` if the session is not fresh or the site does not support passkeys. */
     passkeyOptions?: string | undefined
-    /** The default name of a new passkey. */
-    device: string
     /** Whether the session has a proof of identity from the last ten minutes. */
     isFresh: boolean
   }

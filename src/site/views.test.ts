@@ -32,10 +32,12 @@ const identity = { id: '1', provider: 'work', label: payload, createdAt: new Dat
 
 const event = { event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }
 
+const trace = { session: payload, header: [[payload, payload]] satisfies [string, string][], ms: '1.0' }
+
 /** States of every page, with a hostile value in place of each input. */
 const states: { [Name in keyof Views]: Views[Name][] } = {
   home: [{}],
-  demo: [{}],
+  demo: [{ trace }],
   'sign-up': [
     {},
     {
@@ -94,7 +96,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       identities: [identity],
       hasPassword: false,
       hasPasskeys: false,
-      device: payload,
+      isVerified: true,
       isFresh: true,
       notice: payload,
     },
@@ -109,12 +111,14 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
         name: payload,
         createdAt: new Date(0),
         lastUsedAt,
+        isSynced: i === 0,
       })),
       identities: [],
       hasPassword: true,
       hasPasskeys: true,
       passkeyOptions: payload,
-      device: payload,
+      opened: 'remove-app',
+      isVerified: true,
       errors: [{ detail: payload }],
     },
     {
@@ -127,7 +131,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
       identities: [],
       hasPassword: true,
       hasPasskeys: true,
-      device: payload,
+      isVerified: true,
     },
   ],
   'totp-start': [{}],
@@ -273,7 +277,7 @@ describe('views and page', () => {
           assert.deepEqual(
             addresses.filter(
               (address) =>
-                !/^(|\/[\w./-]*(\?next=[^\s<>]*)?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+|https:\/\/sso\.example\.com\/\?[^\s<>]*)$/.test(
+                !/^(|\/[\w./-]*(\?next=[^\s<>]*)?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+|https:\/\/github\.com\/koa-authenticators\/[\w./-]+|https:\/\/sso\.example\.com\/\?[^\s<>]*)$/.test(
                   address ?? '',
                 ),
             ),
@@ -459,9 +463,9 @@ describe('views and page', () => {
   })
 
   test('the demonstration quotes the origin in shell commands', async () => {
-    const odd = await render('demo', {}, { origin: "http://o'brien:3000" })
+    const odd = await render('demo', { trace }, { origin: "http://o'brien:3000" })
     assert.ok(odd.html.includes(String.raw`curl -i &#39;http://o&#39;\&#39;&#39;brien:3000/me&#39;`))
-    const home = await render('demo', {}, { origin: 'http://localhost:3000' })
+    const home = await render('demo', { trace }, { origin: 'http://localhost:3000' })
     assert.match(home.html, /curl -i http:\/\/localhost:3000\/me\n?/)
   })
 

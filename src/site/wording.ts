@@ -19,6 +19,11 @@ export function day(moment: Date): string {
   return `${moment.getUTCDate()} ${months[moment.getUTCMonth()]?.slice(0, 3)} ${moment.getUTCFullYear()}`
 }
 
+/** Formats a date as `21 Nov, 09:02 UTC`. */
+export function moment(moment: Date): string {
+  return `${day(moment).slice(0, -5)}, ${moment.toISOString().slice(11, 16)} UTC`
+}
+
 /** Formats a past date as `2 minutes ago`, or as `21 Nov 2026` if it is more than 30 whole days ago. */
 export function ago(moment: Date, now = Date.now()): string {
   const minutes = Math.floor((now - moment.getTime()) / 60_000)

@@ -5,6 +5,7 @@ import type { User } from '../../users/user.ts'
 import { receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
 import { descriptor, listPasskeys, maxPasskeys, Passkey, userHandleOf } from './passkey.ts'
+import { providerName } from './provider-name.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 import { verifyAttestation } from './verify-answer.ts'
 
@@ -17,7 +18,9 @@ interface PasskeyOwner {
 /** The answer of an authenticator, and the name of the passkey. */
 interface NewPasskey extends PasskeyOwner {
   readonly credential: unknown
-  readonly name: string
+  /** By default, the name of the provider, or of the device. */
+  readonly name: string | undefined
+  readonly device?: string
   readonly onAdded?: (em: EntityManager) => Promise<void>
 }
 
@@ -54,25 +57,27 @@ export async function creationOptions(
  * Verifies the answer to `creationOptions` and adds the passkey.
  *
  * @param credential the JSON text of the `PublicKeyCredential`
- * @param name a name that `nameProblem` accepts
+ * @param name a name that `nameProblem` accepts, or `undefined`
  * @param onAdded called in the transaction that adds the passkey
  * @returns the passkey, or why it was not added
  */
 export async function verifyRegistration(
   em: EntityManager,
   site: RelyingParty,
-  { user, session, credential, name, onAdded }: NewPasskey,
+  { user, session, credential, name: typed, device = 'Passkey', onAdded }: NewPasskey,
 ): Promise<Passkey | AddProblem> {
   const userHandle = userHandleOf(user.id, await listPasskeys(em, user.id), site.key)
   const answer = await receiveAnswer(em, site.key, credential, ceremonyOf(session, userHandle))
   const attested = answer && (await verifyAttestation(site, answer))
   if (!attested) return 'invalid'
+  const { aaguid, ...columns } = attested
+  const name = typed ?? providerName(aaguid) ?? device
   try {
     return await em.transactional(async (em) => {
       if (!(await lockAccount(em, user))) return 'outdated'
       if ((await em.count(Passkey, { user: user.id })) >= maxPasskeys) return 'too many'
       const more = { user: user.id, userHandle, name, createdAt: new Date(), lastUsedAt: null }
-      const passkey = em.create(Passkey, { ...attested, ...more })
+      const passkey = em.create(Passkey, { ...columns, ...more })
       await em.flush()
       await onAdded?.(em)
       return passkey

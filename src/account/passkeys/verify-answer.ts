@@ -6,7 +6,10 @@ import { algorithms, type RelyingParty } from './relying-party.ts'
 type Attested = Pick<
   Passkey,
   'credentialId' | 'publicKey' | 'counter' | 'transports' | 'isBackupEligible' | 'isBackedUp'
->
+> & {
+  /** The kind of authenticator. */
+  readonly aaguid: string
+}
 
 // The length of the column `publicKey`.
 const maxKeyLength = 2000
@@ -14,7 +17,7 @@ const maxKeyLength = 2000
 /**
  * Verifies an answer that creates a passkey. The challenge must be used up already.
  *
- * @returns the columns of the passkey, or `undefined` if the answer is invalid
+ * @returns the columns of the passkey and the kind of authenticator, or `undefined` if the answer is invalid
  */
 export async function verifyAttestation(site: RelyingParty, answer: Answer): Promise<Attested | undefined> {
   // Imported at the first use, because the library needs 30 MB of memory.
@@ -41,6 +44,7 @@ export async function verifyAttestation(site: RelyingParty, answer: Answer): Pro
   const publicKey = Buffer.from(info.credential.publicKey).toString('base64url')
   if (publicKey.length > maxKeyLength) return undefined
   return {
+    aaguid: info.aaguid,
     credentialId: answer.id,
     publicKey,
     counter: info.credential.counter,

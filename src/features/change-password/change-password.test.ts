@@ -253,7 +253,7 @@ describe('POST /account/password', () => {
     assert.match(form.headers['retry-after'] ?? '', /^\d+$/)
     assert.match(
       form.text,
-      /role="alert"[^>]*>\s*<p>Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/p>/,
+      /role="alert"[\s\S]*<p>Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/p>/,
     )
     assert.doesNotMatch(form.text, /aria-invalid="true"/)
     // Sign-in shares this limit. The session stays valid.

@@ -130,7 +130,7 @@ describe('POST /account/close', () => {
     assert.match(headers['retry-after'] ?? '', /^\d+$/)
     assert.match(
       text,
-      /role="alert"[^>]*>\s*<p>Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/p>/,
+      /role="alert"[\s\S]*<p>Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/p>/,
     )
     assert.equal(await count(site, 'users'), 1)
   })

@@ -1,8 +1,35 @@
 import { defaultSiteName } from '../../config/storage.ts'
 import { page } from '../../site/page.ts'
-import type { SiteRouter } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
+import type { Views } from '../../site/view-data.ts'
+import { User } from '../../users/user.ts'
 
 /** `GET /`: welcomes visitors. A site without `SITE_NAME` demonstrates the package instead. */
 export function home(router: SiteRouter): void {
-  router.get('/', (ctx) => (ctx.siteName === defaultSiteName ? page(ctx, 'demo', {}) : page(ctx, 'home', {})))
+  router.get('/', (ctx) => {
+    if (ctx.siteName !== defaultSiteName) return page(ctx, 'home', {})
+    return page(ctx, 'demo', { trace: traceOf(ctx) })
+  })
+}
+
+/** What each part of the stack found in this request. */
+function traceOf(ctx: SiteContext): Views['demo']['trace'] {
+  const { authorization, cookie = '' } = ctx.req.headers
+  const scheme = authorization?.split(' ', 1)[0]?.toLowerCase()
+  const headerFor = (name: string) => (scheme === name ? 'not accepted on a page' : 'no header')
+  return {
+    session: sessionResult(ctx, /(?:^|;\s*)(?:__Host-)?session=/.test(cookie)),
+    header: [
+      ['Basic', headerFor('basic')],
+      ['Bearer', headerFor('bearer')],
+      ['JWT', headerFor('bearer')],
+    ],
+    ms: (performance.now() - ctx.state.start).toFixed(1),
+  }
+}
+
+function sessionResult({ auth }: SiteContext, hasCookie: boolean): string {
+  if (auth.failure !== undefined) return 'database unavailable'
+  if (auth.get(User)) return 'identified you'
+  return hasCookie ? 'cookie without a session' : 'no cookie'
 }

@@ -86,18 +86,19 @@ export function accountPasskeys(
   })
 }
 
-/** Adds the passkey in the body. The default name is the name of the device. */
+/** Adds the passkey in the body. */
 async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> {
   const party = requireRelyingParty(ctx)
   const user = ctx.auth.require(User)
   const { credential, name: typed } = textFields(ctx, 'credential', 'name')
-  const name = typed.trim() || deviceName(ctx.get('User-Agent'))
-  refuseProblems({ name: nameProblem(name) })
+  const name = typed.trim() || undefined
+  refuseProblems({ name: name && nameProblem(name) })
+  const device = deviceName(ctx.get('User-Agent'))
   const onAdded = async (em: EntityManager) => {
     await requireSession(em, ctx)
     await notify(ctx, em, user, 'passkey added')
   }
-  const passkey = { user, session: currentDigest(ctx), credential, name, onAdded }
+  const passkey = { user, session: currentDigest(ctx), credential, name, device, onAdded }
   return limited(ctx, { action: 'passkey-of-account', account: user.id }, () =>
     verifyRegistration(entityManager(ctx), party, passkey),
   )

@@ -1,5 +1,4 @@
 import { entityManager } from '#auth/mikro-orm'
-import { deviceName } from '../../account/devices/device-name.ts'
 import { needsPassword } from '../../account/fresh.ts'
 import { owner } from '../../account/owner.ts'
 import { creationOptions } from '../../account/passkeys/add-passkey.ts'
@@ -9,10 +8,12 @@ import { countRecoveryCodes } from '../../account/second-factor/recovery-codes.t
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import type { ShowPage } from '../../site/form.ts'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
+import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { hasPassword } from '../../users/has-password.ts'
 import { identityRecord, listIdentities } from '../../users/linked-identity.ts'
+import { isVerified } from '../../users/person.ts'
 import { User } from '../../users/user.ts'
 
 const securityPage = '/account/security'
@@ -24,22 +25,28 @@ const securityPage = '/account/security'
 export function security(router: SiteRouter): ShowPage {
   router.get(securityPage, ...owner(), async (ctx) => {
     if (wantsPage(ctx)) return showSecurity(ctx)
-    ctx.body = { totp: Boolean(ctx.auth.require(User).secondFactorAt), ...(await factorsOf(ctx)) }
+    const { passkeys, ...factors } = await factorsOf(ctx)
+    const totp = Boolean(ctx.auth.require(User).secondFactorAt)
+    ctx.body = { totp, ...factors, passkeys: passkeys.map(passkeyRecord) }
   })
   return showSecurity
 }
 
 async function showSecurity(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
-  const { secondFactorAt, passwordChangedAt } = ctx.auth.require(User)
+  const user = ctx.auth.require(User)
+  const { secondFactorAt, passwordChangedAt } = user
+  const { passkeys, ...factors } = await factorsOf(ctx)
   await page(ctx, 'security', {
     passwordChangedAt,
     secondFactorAt: secondFactorAt ?? undefined,
     isAvailable: ctx.secretBox !== undefined,
-    ...(await factorsOf(ctx)),
+    ...factors,
+    passkeys: passkeys.map((passkey) => ({ ...passkeyRecord(passkey), isSynced: passkey.isBackedUp })),
+    isVerified: isVerified(user),
+    opened: queryParameter(ctx, 'do'),
     hasPasskeys: relyingParty(ctx) !== undefined,
     passkeyOptions: await optionsToAdd(ctx),
     isFresh: !needsPassword(ctx),
-    device: deviceName(ctx.get('User-Agent')),
     errors,
     notice: takeNotice(ctx),
   })
@@ -50,7 +57,7 @@ async function factorsOf(ctx: SiteContext) {
   const em = entityManager(ctx)
   return {
     recoveryCodesLeft: secondFactorAt ? await countRecoveryCodes(em, id) : 0,
-    passkeys: (await listPasskeys(em, id)).map(passkeyRecord),
+    passkeys: await listPasskeys(em, id),
     identities: (await listIdentities(em, id)).map(identityRecord),
     hasPassword: await hasPassword(em, id),
   }
