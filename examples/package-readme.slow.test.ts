@@ -15,9 +15,15 @@ describe('the README of the package', () => {
       assert.ok(blocksOf().includes(await programOf(name)), name)
   })
 
-  test('shows only code of the examples, except in two sections', () => {
+  test('shows only code of the examples, except in some sections', () => {
     // website.slow.test.ts tests the route of "Sign up". The libraries of "With any database" are not installed.
-    const others = [sectionOf('### Sign up'), sectionOf('## With any database')].flatMap(blocksOf)
+    const names = [
+      '### Sign up',
+      '## With any database',
+      '### Session or API token or JWT',
+      '## Test your own routes',
+    ]
+    const others = names.map(sectionOf).flatMap(blocksOf)
     const excerpts = blocksOf().filter((block) => !others.includes(block))
     assert.ok(excerpts.length > 10)
 

@@ -106,7 +106,7 @@ export async function createApp({
   if (config.production) app.use(basicOverTlsOnly)
   // Before authentication. Otherwise, a session that ends while a slow body arrives would still sign the request in.
   app.use(body({ unless: isSignInByHeader }))
-  app.use(databases(orm, { lookUps: prepared() }))
+  app.use(databases(orm, { lookUps: prepared(), lastUses: [uses.tokens] }))
   app.use(auth())
   app.use(sessionCookie(app, new SessionStore(orm, uses.sessions), { isTls }))
   app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
@@ -130,7 +130,7 @@ export function createRouter({ keys, uses, isTls, trail, outbox, providers }: Ro
   const pendingSignIns = new PendingSignIns({ isTls })
   // Passes a notice to the sign-in page after a reset. There is no session, and any link could set a query parameter.
   const resetNotice = new HostCookie('password-reset', { isTls })
-  api(router, { keys, uses })
+  api(router, keys)
   home(router)
   signUp(router)
   signIn(router, { keys, pendingSignIns, resetNotice })

@@ -1,4 +1,3 @@
-import { format, types } from 'node:util'
 import type { AuthContext } from './auth.ts'
 import { type Authentication, fromRecord } from './authentication.ts'
 import type { Class } from './checks.ts'
@@ -13,7 +12,6 @@ export type Session = SessionData & { regenerate?: unknown; toJSON?: unknown }
 /** The context of a request after a session middleware. */
 export type SessionContext = AuthContext & {
   session?: Session | null
-  sessionOptions?: { readonly key?: string }
 }
 
 // The properties of koa-session's `Session`. koa-session also drops keys that begin with an underscore.
@@ -51,16 +49,6 @@ export function sessionOf(ctx: SessionContext): Session {
   }
   ctx.session = {}
   return ctx.session
-}
-
-/** Throws `Misuse` if koa-session's middleware comes later in the stack, because it would not save a sign-in or sign-out. */
-export function requireStarted(ctx: SessionContext & { readonly cookies?: unknown }): true {
-  // If koa-session's middleware has not run yet, reading `ctx.session` adds a symbol to `ctx`.
-  // `ctx.cookies` adds another, so it is read first.
-  void ctx.cookies
-  const before = Object.getOwnPropertySymbols(ctx).length
-  if (ctx.session === undefined || Object.getOwnPropertySymbols(ctx).length === before) return true
-  throw new Misuse('Add the session middleware before the session authenticator, not after it.')
 }
 
 /** The data in the session, without the fields of koa-session. */
@@ -115,36 +103,4 @@ export function remove(ctx: SessionContext, key: string, keysInUse: readonly str
 /** Restores the data from before the handler, unless the session has ended. */
 export function restore(ctx: SessionContext, saved: string): void {
   if (ctx.session) ctx.session = JSON.parse(saved)
-}
-
-/**
- * Sends the session's cookies with an error response too. Koa's error handler keeps only the headers of the error, so the
- * cookies are added to the error while that handler runs. They are removed again, because requests may share an error.
- */
-export function keepCookiesOnError(ctx: SessionContext): void {
-  const { onerror } = ctx
-  ctx.onerror = (thrown) => {
-    const cookies = sessionCookies(ctx)
-    if (thrown == null || cookies.length === 0) return onerror.call(ctx, thrown)
-    const isError = thrown instanceof Error || types.isNativeError(thrown)
-    const error: Error & { headers?: object } = isError
-      ? thrown
-      : new Error(format('non-error thrown: %j', thrown))
-    const before = Object.getOwnPropertyDescriptor(error, 'headers')
-    // Not enumerable, so that no log prints it.
-    const value = { ...error.headers, 'Set-Cookie': cookies }
-    Reflect.defineProperty(error, 'headers', { value, enumerable: false, configurable: true })
-    try {
-      onerror.call(ctx, error)
-    } finally {
-      if (before) Reflect.defineProperty(error, 'headers', before)
-      else Reflect.deleteProperty(error, 'headers')
-    }
-  }
-}
-
-function sessionCookies({ sessionOptions, response }: SessionContext): string[] {
-  const key = sessionOptions?.key
-  const cookies = [response.headers['set-cookie'] ?? []].flat()
-  return cookies.filter((cookie) => cookie.startsWith(`${key}=`) || cookie.startsWith(`${key}.sig=`))
 }

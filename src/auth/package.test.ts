@@ -117,11 +117,31 @@ describe('the installed package', () => {
     await run(process.execPath, ['program.js'], { cwd: join(folder, 'commonjs') })
   })
 
+  test('begins requests with the user of `actingAs`', async () => {
+    const program = `
+      import { createServer } from 'node:http'
+      import Koa from 'koa'
+      import { auth, guard } from 'koa-authenticators'
+      import { actingAs } from 'koa-authenticators/testing'
+      class User { name = 'Ada' }
+      const app = new Koa().use(auth()).use(guard(User))
+      app.use((ctx) => { ctx.body = ctx.auth.require(User).name })
+      const server = createServer(actingAs(app, new User())).listen(0, async () => {
+        console.log(await (await fetch('http://localhost:' + server.address().port)).text())
+        server.close()
+      })`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], {
+      cwd: folder,
+    })
+    assert.equal(stdout, 'Ada\n')
+  })
+
   test('requires MikroORM only for the persisted models', async () => {
     const importing = (name: string) =>
       run(process.execPath, ['--input-type=module', '--eval', `import '${name}'`], { cwd: folder })
 
-    for (const name of ['', '/jwt', '/legacy', '/openid']) await importing(`koa-authenticators${name}`)
+    for (const name of ['', '/jwt', '/legacy', '/openid', '/testing'])
+      await importing(`koa-authenticators${name}`)
     await assert.rejects(importing('koa-authenticators/mikro-orm'), ({ stderr }) => {
       assert.match(stderr, /ERR_MODULE_NOT_FOUND/)
       assert.match(stderr, /Cannot find package '@mikro-orm\/core' imported from/)

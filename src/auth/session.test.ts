@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { inspect } from 'node:util'
 import Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import session from 'koa-session'
@@ -457,93 +456,6 @@ describe('a handler that throws', () => {
   })
 })
 
-describe("Koa's error handler with a session in the cookie", () => {
-  /** An application without a session store, with Koa's own error handler. `/end` throws after the session has ended. */
-  function endingWith(thrown: () => unknown) {
-    const { User, FromSession, ByForm } = people('ada')
-    const app = appWith()
-    app.use(new FromSession().middleware())
-    app.use(new ByForm().middleware())
-    app.use((ctx) => {
-      if (ctx.path === '/end') {
-        ctx.cookies.set('other', 'of the handler')
-        ctx.auth.logout(User)
-        throw thrown()
-      }
-      ctx.body = ctx.auth.has(User)
-    })
-    return app
-  }
-  const shared = new Error('one instance for all requests')
-  const unavailable = Object.assign(new Error('try later'), {
-    status: 503,
-    expose: true,
-    headers: { 'retry-after': '5' },
-  })
-
-  test('ends the session after `logout` if the route throws an error or a string', async (t) => {
-    for (const thrown of [() => new Error('failed'), () => shared, () => unavailable, () => 'a text']) {
-      const { url } = await serve(t, endingWith(thrown))
-      const browser = new Browser(url)
-      await browser.post('/', form('ada'))
-      assert.equal(await (await browser.get('/')).text(), 'true')
-
-      const response = await browser.post('/end')
-
-      assert.equal(response.status, thrown() === unavailable ? 503 : 500)
-      assert.equal(browser.cookie, '', String(thrown()))
-      assert.equal(await (await browser.get('/')).text(), 'false')
-    }
-  })
-
-  test('keeps the headers of the error, and drops other cookies of the route', async (t) => {
-    const { url } = await serve(
-      t,
-      endingWith(() => unavailable),
-    )
-    const browser = new Browser(url)
-    await browser.post('/', form('ada'))
-
-    const response = await browser.post('/end')
-
-    assert.equal(await response.text(), 'try later')
-    assert.equal(response.headers.get('retry-after'), '5')
-    assert.deepEqual(
-      response.headers.getSetCookie().map((cookie) => cookie.split('=')[0]),
-      ['koa.sess', 'koa.sess.sig'],
-    )
-  })
-
-  test('leaves no cookie in the error object, and logs none', async (t) => {
-    const withHeaders = Object.assign(new Error('with headers'), { headers: { 'Retry-After': '5' } })
-    let errors: Error[] = []
-    const app = endingWith(() => errors.shift() ?? shared)
-    const seen: string[] = []
-    app.on('error', (error) => seen.push(inspect(error)))
-    const { url } = await serve(t, app)
-    const browser = new Browser(url)
-    for (const error of [shared, withHeaders]) {
-      await browser.post('/', form('ada'))
-      errors = [error]
-      await browser.post('/end')
-    }
-    const response = await fetch(`${url}/end`)
-
-    assert.equal(seen.length, 3)
-    assert.doesNotMatch(seen.join(), /koa\.sess/)
-    assert.equal('headers' in shared, false)
-    assert.deepEqual(withHeaders.headers, { 'Retry-After': '5' })
-    assert.equal(response.status, 500)
-  })
-
-  test('after `logout` of one user type, keeps the other user type signed in', async (t) => {
-    const { browser, both } = await startTwoTypes(t, {})
-    assert.equal(await both('/?user=ada&admin=root'), 'ada root')
-    assert.equal((await browser.get('/throw?out=user')).status, 500)
-    assert.equal(await both(), 'undefined root')
-  })
-})
-
 describe('a response that starts before the handler ends', () => {
   const act = (ctx: SessionContext) => {
     if (ctx.path !== '/stream') return
@@ -793,21 +705,6 @@ describe('a session authenticator', () => {
       errors[0]?.message,
       'Add a session middleware before the session authenticator, such as `app.use(session(app))`.',
     )
-  })
-
-  test('rejects a session middleware that comes after it, with cookie sessions and with a store', async (t) => {
-    for (const options of [{}, { store: new MemoryStore() }]) {
-      const { FromSession } = people('ada')
-      const app = new Koa<object, AuthContext>()
-      app.keys = ['key']
-      app.use(auth())
-      app.use(new FromSession().middleware())
-      app.use(session(options, app))
-      const { url, errors } = await serve(t, app)
-
-      for (let i = 0; i < 2; i += 1) assert.equal((await fetch(url)).status, 500)
-      assert.match(errors[1]?.message ?? '', /^Add the session middleware before the session authenticator/)
-    }
   })
 
   test('rejects a `key` that koa-session reserves, at startup', async (t) => {

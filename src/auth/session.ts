@@ -9,7 +9,6 @@ import {
 import type { Class } from './checks.ts'
 import { lacksCrossSiteCheck } from './cross-site.ts'
 import { Misuse } from './errors.ts'
-import type { SessionContext, SessionData } from './koa-session.ts'
 import * as koaSession from './koa-session.ts'
 import { warnOfNoCrossSiteCheck } from './warnings.ts'
 
@@ -60,13 +59,12 @@ export abstract class SessionAuthenticator<
   /** Looks up a user by the identifier in the session. Returns nothing if the user no longer exists. */
   abstract authenticate(sessionID: string, ctx: AuthContext): UserOrNothing<User>
 
-  /** The key of the identifier in the session. */
   get key(): string {
     return this.#options.key ?? this.user.name
   }
 
   /** When and how the user of the session authenticated, recorded at the sign-in. */
-  recorded(ctx: SessionContext) {
+  recorded(ctx: koaSession.SessionContext) {
     return koaSession.recordOf(ctx, this.key)
   }
 
@@ -83,10 +81,8 @@ export abstract class SessionAuthenticator<
   override middleware(): AuthMiddleware {
     requireUser(this)
     koaSession.checkKey(this.key)
-    let isStarted = false
-    return async (ctx: SessionContext, next) => {
+    return async (ctx: koaSession.SessionContext, next) => {
       const state = stateOf(ctx)
-      if (!isStarted) isStarted = koaSession.requireStarted(ctx)
       if (lacksCrossSiteCheck(ctx)) warnOfNoCrossSiteCheck(ctx)
       const before = koaSession.dataOf(koaSession.sessionOf(ctx))
       const saved = JSON.stringify(before)
@@ -99,9 +95,8 @@ export abstract class SessionAuthenticator<
       } catch (error) {
         // Undoes all changes except a logout and `ctx.session = null`, because koa-session saves the session even after an error.
         koaSession.restore(ctx, saved)
-        const loggedOut = sessionAuthenticators(ctx).filter((each) => state.isLoggedOut(each.user))
-        for (const { key } of loggedOut) koaSession.remove(ctx, key, keysInUse(ctx))
-        if (loggedOut.length > 0 || ctx.session === null) koaSession.keepCookiesOnError(ctx)
+        for (const { key, user } of sessionAuthenticators(ctx))
+          if (state.isLoggedOut(user)) koaSession.remove(ctx, key, keysInUse(ctx))
         throw error
       }
       const user = ctx.auth.peek(this.user)
@@ -116,13 +111,14 @@ export abstract class SessionAuthenticator<
   }
 
   /** Clears the session at sign-in, so that data planted by an attacker does not survive (session fixation). */
-  #clearAtSignIn(ctx: SessionContext, before: SessionData): void {
+  #clearAtSignIn(ctx: koaSession.SessionContext, before: koaSession.SessionData): void {
     if (this.#needsNewSession(ctx, before)) koaSession.clear(ctx, before, keysInUse(ctx))
   }
 
-  #needsNewSession(ctx: AuthContext, before: SessionData): boolean {
+  #needsNewSession(ctx: AuthContext, before: koaSession.SessionData): boolean {
     const user = ctx.auth.peek(this.user)
-    if (!user || ctx.auth.by(this.user) instanceof SessionAuthenticator) return false
+    const { by, isGiven } = stateOf(ctx).users.get(this.user) ?? {}
+    if (!user || isGiven || by instanceof SessionAuthenticator) return false
     const onlyAtSignIn = this.#options.remember === 'signed-in' || before[this.key] === user.sessionID
     if (onlyAtSignIn && !this.#isSignIn(ctx)) return false
     if (typeof user.sessionID === 'string') return true
@@ -131,8 +127,7 @@ export abstract class SessionAuthenticator<
 
   /** Whether a form or a handler logged the user in. */
   #isSignIn(ctx: AuthContext): boolean {
-    const by = ctx.auth.by(this.user)
-    return !by || by.signsIn
+    return ctx.auth.by(this.user)?.signsIn ?? true
   }
 
   #requireUniqueKey(ctx: AuthContext): void {
@@ -151,6 +146,5 @@ function sessionAuthenticators(ctx: AuthContext): SessionAuthenticator[] {
 }
 
 function keysInUse(ctx: AuthContext): string[] {
-  const inUse = sessionAuthenticators(ctx).filter(({ user }) => ctx.auth.peek(user) !== undefined)
-  return inUse.map(({ key }) => key)
+  return sessionAuthenticators(ctx).flatMap(({ key, user }) => (ctx.auth.peek(user) ? key : []))
 }

@@ -1,6 +1,6 @@
 import type { ExtendableContext } from 'koa'
 import { type Authentication, authenticationNow, type LoginOptions } from './authentication.ts'
-import { type Class, requireInstance, requireSync } from './checks.ts'
+import { type Class, classOf, requireInstance, requireSync } from './checks.ts'
 import { isHTTPError, Misuse, Undecided } from './errors.ts'
 import { warnOfUnguarded } from './warnings.ts'
 
@@ -23,6 +23,16 @@ export interface Entry<Context> {
   readonly user?: object
   readonly by?: AuthenticatorFor<Context> | undefined
   readonly authentication?: Authentication | undefined
+  /** Whether the user is from `actingAs`. Sessions do not store such a user. */
+  readonly isGiven?: true
+}
+
+/** On a request: the users with whom `auth()` begins. Only `actingAs` sets it, in the same process. */
+export const givenUsers = Symbol('users of actingAs')
+
+/** A request of `actingAs`. */
+export interface GivenUsers {
+  [givenUsers]?: { readonly users: readonly object[]; readonly authentication: Authentication | undefined }
 }
 
 const loggedOut: Entry<never> = {}
@@ -45,6 +55,10 @@ export class RequestState<Context extends ExtendableContext> {
 
   constructor(ctx: Context) {
     this.#ctx = ctx
+    const given = (ctx.req as GivenUsers)[givenUsers]
+    if (!given) return
+    const { users, authentication } = given
+    for (const user of users) this.users.set(classOf(user), { user, authentication, isGiven: true })
   }
 
   user(type: Class): object | undefined {

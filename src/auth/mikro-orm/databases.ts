@@ -1,6 +1,7 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
 import { Misuse } from '../errors.ts'
+import type { LastUses } from './last-uses.ts'
 import type { EntityManagers, LookUps, RequestLookUps } from './look-ups.ts'
 
 /** The databases of an application by name. `default` is used if no name is given. */
@@ -10,6 +11,8 @@ export type Databases = { readonly default: MikroORM } & { readonly [name: strin
 export interface DatabasesOptions {
   /** How users, tokens and sessions are found: `prepared()` of `koa-authenticators/mikro-orm/prepared`, or by default `em.findOne`. */
   readonly lookUps?: LookUps
+  /** Where the authenticators of token models note that a token was used. */
+  readonly lastUses?: readonly LastUses<object>[]
   /**
    * Whether users, tokens and sessions may be read from a replica. By default they are read from the primary, because a replica
    * may still have a session or a token that has just ended.
@@ -62,12 +65,14 @@ export function databasesOf(ctx: object): RequestDatabases {
 export class RequestDatabases implements EntityManagers {
   readonly #orms: Databases
   readonly #managers = new Map<string, EntityManager>()
+  readonly #lastUses: readonly LastUses<object>[]
   readonly lookUps: RequestLookUps | undefined
   /** The connection for users, tokens and sessions: the primary, or with `undefined` that of MikroORM's configuration. */
   readonly connectionType: 'write' | undefined
 
-  constructor(orms: Databases, { lookUps, preferReadReplicas }: DatabasesOptions) {
+  constructor(orms: Databases, { lookUps, lastUses = [], preferReadReplicas }: DatabasesOptions) {
     this.#orms = orms
+    this.#lastUses = lastUses
     this.connectionType = preferReadReplicas ? undefined : 'write'
     this.lookUps = lookUps?.start(this)
   }
@@ -87,6 +92,11 @@ export class RequestDatabases implements EntityManagers {
     const em = this.lookUps?.fork(name) ?? this.orm(name).em.fork()
     this.#managers.set(name, em)
     return em
+  }
+
+  /** Notes that an entity was used, if `lastUses` of `databases()` has its model. */
+  noteUse(entity: object): void {
+    for (const uses of this.#lastUses) if (entity instanceof uses.model) uses.note(entity)
   }
 
   /** Whether there is an entity manager, which may hold unsaved changes. */

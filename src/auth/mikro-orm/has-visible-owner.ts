@@ -7,8 +7,6 @@ import { databasesOf } from './databases.ts'
  */
 export async function hasVisibleOwner(ctx: object, token: object, relation: string, database?: string) {
   const databases = databasesOf(ctx)
-  // Without an entity manager, `prepared()` has found the token. It uses `em.findOne` unless it can apply all filters to the owner.
-  if (!databases.hasManager(database)) return true
   const property: EntityProperty = Reflect.get(wrap(token, true).__meta.properties, relation)
   const { filters = {}, targetMeta, polymorphTargets = [targetMeta] } = property
   const owner: object = Reference.unwrapReference(Reflect.get(token, relation))

@@ -24,8 +24,8 @@ export interface LastUsesOptions {
  * second later, and skips locked rows on PostgreSQL. If the process is killed, the uses of the last second are lost.
  */
 export class LastUses<Entity extends object> {
+  readonly model: Class<Entity>
   readonly #orm: MikroORM
-  readonly #model: Class<Entity>
   readonly #key: string
   readonly #at: string
   readonly #onError: (error: unknown) => void
@@ -41,7 +41,7 @@ export class LastUses<Entity extends object> {
    */
   constructor(orm: MikroORM, model: Class<Entity>, at: DateKey<Entity>, { onError }: LastUsesOptions) {
     this.#orm = orm
-    this.#model = model
+    this.model = model
     const { name, runtimeType } = primaryKeyOf(orm.em, model)
     if (runtimeType !== 'string' && runtimeType !== 'number')
       throw new Misuse(`The primary key of ${model.name} must be a string or a number.`)
@@ -117,21 +117,21 @@ export class LastUses<Entity extends object> {
     // PostgreSQL locks rows. SQLite locks the whole file.
     if (em.getPlatform().getDefaultSchemaName() === 'public')
       await em.transactional((em) => this.#updateUnlocked(em, rows, change))
-    else await em.nativeUpdate<object>(this.#model, rows, change, { filters: false })
+    else await em.nativeUpdate<object>(this.model, rows, change, { filters: false })
     // Keeps a note that was renewed during the write.
     for (const [key, time] of notes) if (this.#noted.get(key) === time) this.#noted.delete(key)
   }
 
   // Skipping locked rows avoids deadlocks between processes that write the same rows.
   async #updateUnlocked(em: EntityManager, rows: object, change: object): Promise<void> {
-    const found: object[] = await em.find<object>(this.#model, rows, {
+    const found: object[] = await em.find<object>(this.model, rows, {
       fields: [this.#key as never],
       filters: false,
       lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
     })
     if (found.length === 0) return
     const unlocked = { [this.#key]: { $in: found.map((each) => Reflect.get(each, this.#key)) } }
-    await em.nativeUpdate<object>(this.#model, unlocked, change, { filters: false })
+    await em.nativeUpdate<object>(this.model, unlocked, change, { filters: false })
   }
 
   #keyOf(entity: Entity): Key {

@@ -243,23 +243,36 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(dummyPasswords, ['by header', 'by form'])
   })
 
-  test('verifies the password of an unknown user against the hash of another user, and rejects the request', async (t) => {
-    const { User } = users()
-    const verified: string[] = []
-    Reflect.deleteProperty(User, 'verifyNobody')
-    Object.assign(User.prototype, {
-      verify: (password: string) => verified.push(password) > 0 && password === 'secret',
-    })
-    const { orm } = await openORM(t, User)
+  test('verifies the password of an unknown user with a hash that the process knows, not with the entity of another user', async (t) => {
+    const UserSchema = defineEntity({ name: 'User', properties })
+    const verified: [password: string, hash: string, email: string | undefined][] = []
+    class User extends ModelAuthenticatable(UserSchema.class, {
+      username: 'email',
+      passwordHash: 'passwordHash',
+    }) {
+      async verify(password: string): Promise<boolean> {
+        verified.push([password, this.passwordHash, this.email])
+        return this.passwordHash === [...password].reverse().join('')
+      }
+    }
+    UserSchema.setClass(User)
+    const { orm, statements } = await openORM(t, User)
     const { url } = await serveGuarded(t, orm, User.authenticator(), User)
+    const status = async (credentials: string) =>
+      (await fetch(url, { headers: basic(`${credentials}`) })).status
 
-    assert.equal((await fetch(url, { headers: basic('eve@example.org:secret') })).status, 401)
+    assert.equal(await status('eve@example.org:secret'), 401)
     assert.deepEqual(verified, [], 'there is no user yet')
     await orm.em.fork().insert(User, ada)
-    for (const password of ['wrong', 'secret'])
-      assert.equal((await fetch(url, { headers: basic(`eve@example.org:${password}`) })).status, 401)
-    assert.deepEqual(verified, ['wrong', 'secret'])
-    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 200)
+    for (const password of ['wrong', 'secret']) assert.equal(await status(`eve@example.org:${password}`), 401)
+    assert.deepEqual(verified, [
+      ['wrong', 'terces', undefined],
+      ['secret', 'terces', undefined],
+    ])
+    statements.length = 0
+    assert.equal(await status('eve@example.org:again'), 401)
+    assert.equal(statements.length, 1)
+    assert.equal(await status('ada@example.org:secret'), 200)
   })
 
   test('P9 omits the hash from the JSON even if the column is not hidden, unless the model has a toJSON', async (t) => {

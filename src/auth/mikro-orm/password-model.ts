@@ -46,7 +46,7 @@ export interface PasswordModelClass<User = PasswordModel> extends SessionModelCl
   ): Promise<User | undefined>
   /**
    * Computes a dummy hash for an unknown user name, so that the response time does not reveal whether an account exists. The
-   * default verifies the password against the hash of another user.
+   * default calls `verify` of an object that has only a hash. Write this method if `verify` needs more than the hash.
    */
   verifyNobody?(password: string): void | Promise<void>
 }
@@ -62,6 +62,36 @@ export function ModelAuthenticatable<Entity extends Base>(
   base: Entity,
   keys: PasswordKeys<InstanceType<Entity>>,
 ) {
+  // A hash of this table for the dummy verification. Its result is ignored, so it does not matter whose hash it is.
+  let knownHash: string | undefined
+
+  function hashOf(user: object | null): string | undefined {
+    const hash: unknown = user && Reflect.get(user, keys.passwordHash)
+    return typeof hash === 'string' ? hash : undefined
+  }
+
+  /** The first unknown user name of the process needs a query, so that it takes as long as the later ones. */
+  async function anyHash(ctx: AuthContext, model: Class, database?: string): Promise<string | undefined> {
+    const { connectionType } = databasesOf(ctx)
+    const options = { populate: [keys.passwordHash], connectionType } as never
+    const hasHash = { [keys.passwordHash]: { $ne: null } }
+    return hashOf(await entityManager(ctx, database).fork().findOne<object>(model, hasHash, options))
+  }
+
+  /** Verifies the password of an unknown user name with an object that has only a hash, because a model may change itself in `verify`. */
+  async function verifyDummy(
+    ctx: AuthContext,
+    model: Class,
+    password: string,
+    database?: string,
+  ): Promise<void> {
+    knownHash ??= await anyHash(ctx, model, database)
+    if (knownHash === undefined) return
+    const hash = { value: knownHash, writable: true, enumerable: true, configurable: true }
+    const dummy: PasswordModel = Object.create(model.prototype, { [keys.passwordHash]: hash })
+    await dummy.verify(password)
+  }
+
   abstract class Model extends (ModelSessionAuthenticatable(base) as Base) {
     static verifyNobody?(password: string): void | Promise<void>
 
@@ -91,19 +121,14 @@ export function ModelAuthenticatable<Entity extends Base>(
       const options = { model, property: keys.username, relation: keys.passwordHash }
       const found = await findOne(ctx, options, username, database)
       // The collation of the column may ignore case.
-      const isExactly = found && Reflect.get(found, keys.username) === username
-      const user = isExactly ? (found as PasswordModel) : undefined
-      if (!user && this.verifyNobody) await this.verifyNobody(password)
-      else if (!user) {
-        const hasHash = { [keys.passwordHash]: { $ne: null } }
-        const others = {
-          populate: [keys.passwordHash],
-          connectionType: databasesOf(ctx).connectionType,
-        } as never
-        const other = await em.fork().findOne<object>(model, hasHash, others)
-        await (other as PasswordModel | null)?.verify(password)
+      if (found && Reflect.get(found, keys.username) === username) {
+        const user = found as PasswordModel
+        knownHash = hashOf(user) ?? knownHash
+        return requireBoolean(await user.verify(password), 'The result of `verify`') ? user : undefined
       }
-      return user && requireBoolean(await user.verify(password), 'The result of `verify`') ? user : undefined
+      if (this.verifyNobody) await this.verifyNobody(password)
+      else await verifyDummy(ctx, model, password, database)
+      return undefined
     }
   }
   nameAfter(Model, base)

@@ -9,6 +9,7 @@ import { openORM } from '../testing/open-orm.ts'
 import { serve } from '../testing/serve.ts'
 import { serveGuarded } from '../testing/serve-guarded.ts'
 import { databases, entityManager } from './databases.ts'
+import { LastUses } from './last-uses.ts'
 import { ModelAuthenticatable } from './password-model.ts'
 import { generateToken, ModelTokenAuthenticatable } from './token-model.ts'
 
@@ -100,6 +101,44 @@ describe('ModelTokenAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: { authorization: `Basic ${btoa('right==:')}` } })).status, 401)
     assert.equal((await fetch(`${url}/?access_token=right==`)).status, 401)
     assert.equal((await fetch(url)).status, 401)
+  })
+
+  test('notes the use of a valid token, if `databases` has its `lastUses`', async (t) => {
+    const User = users()
+    const TokenSchema = defineEntity({
+      name: 'Token',
+      properties: {
+        id: id(),
+        value: p.string(),
+        usedAt: p.datetime().nullable(),
+        user: () => p.manyToOne(User),
+      },
+    })
+    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
+      get isValid(): boolean {
+        return true
+      }
+    }
+    TokenSchema.setClass(Token)
+    const { orm } = await openORM(t, User, Token)
+    await orm.em.fork().insert(User, ada)
+    for (const value of ['used', 'unused']) await orm.em.fork().insert(Token, tokenOf(ada, value))
+    const uses = new LastUses(orm, Token, 'usedAt', { onError: (error) => assert.fail(String(error)) })
+    const app = new Koa()
+    app.use(databases(orm, { lastUses: [uses] }))
+    app.use(auth())
+    app.use(Token.authenticator())
+    app.use(guard(User))
+    const { url } = await serve(t, app)
+
+    await fetch(url, bearer('used'))
+    await uses.close()
+
+    const tokens = await orm.em.fork().find(Token, {})
+    assert.deepEqual(
+      tokens.filter(({ usedAt }) => usedAt).map(({ value }) => value),
+      ['used'],
+    )
   })
 
   test('S76 logs in the token and its loaded user', async (t) => {

@@ -108,10 +108,14 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
       return undefined
     }
     const user: object | null = Reflect.get(found, this.#relation)
-    if (!user || !(await hasVisibleOwner(ctx, found, this.#relation, this.#database))) return undefined
+    if (!user) return undefined
+    // Without an entity manager, `prepared()` has found the token. It uses `em.findOne` unless it can apply all filters to the owner.
+    const isChecked = !databasesOf(ctx).hasManager(this.#database)
+    if (!isChecked && !(await hasVisibleOwner(ctx, found, this.#relation, this.#database))) return undefined
     const owner = Reference.unwrapReference(user)
     const type = this.#ownersOf(ctx).find((each) => owner instanceof each)
     ctx.auth.login(owner, type)
+    databasesOf(ctx).noteUse(found)
     return found
   }
 

@@ -1,7 +1,6 @@
 import compose from 'koa-compose'
-import { type AuthMiddleware, guard } from '#auth'
+import { guard } from '#auth'
 import type { JWTKeys } from '#auth/jwt'
-import type { SiteUses } from '../../account/last-uses.ts'
 import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
@@ -11,19 +10,9 @@ import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
 
 /** The routes of the API that have no page: `/me`, `/secure` and `/validateLoggedInUser`. */
-export function api(router: SiteRouter, { keys, uses }: { keys: JWTKeys; uses: SiteUses }): void {
+export function api(router: SiteRouter, keys: JWTKeys): void {
   const signedToken = SignedToken.authenticator(keys)
-  const noteUse: AuthMiddleware = (ctx, next) => {
-    const token = ctx.auth.peek(UserToken)
-    if (token) uses.tokens.note(token)
-    return next()
-  }
-  const anyToken = compose([
-    UserToken.authenticator(),
-    noteUse,
-    signedToken,
-    new SignedTokenUser().middleware(),
-  ])
+  const anyToken = compose([UserToken.authenticator(), signedToken, new SignedTokenUser().middleware()])
 
   router.get('/me', anyToken, guard(User), (ctx) => {
     ctx.body = userRecord(ctx.auth.require(User))
