@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, readdir, readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -25,7 +25,10 @@ describe('the server', { concurrency: 2 }, () => {
     const server = await startServer(t, { DATA_DIR: folder })
     assert.deepEqual(
       server.log.map(({ msg, pid }) => [msg, pid]),
-      [['listening', undefined]],
+      [
+        ['database ready', undefined],
+        ['listening', undefined],
+      ],
     )
     assert.equal((await server.visitor().page('/')).status, 200)
     assert.equal((await server.visitor().get('/readyz')).status, 200)
@@ -51,7 +54,7 @@ describe('the server', { concurrency: 2 }, () => {
     for (const name of ['site.sqlite', 'site.sqlite-wal', 'jwt-secret']) assert.ok(files.includes(name), name)
     for (const file of files) assert.equal((await stat(join(folder, file))).mode & 0o077, 0, file)
     assert.match(
-      String(server.log[0]?.msg),
+      String(server.log[1]?.msg),
       /^Other users of this machine can access DATA_DIR\. Run: chmod 700 /,
     )
   })
@@ -101,7 +104,7 @@ describe('the server', { concurrency: 2 }, () => {
     assert.equal((await ended).code, 0)
   })
 
-  test('prints readable lines in development, the first with the URL of the site, to a pipe and to a terminal', async (t) => {
+  test('prints readable lines in development, one with the URL of the site, to a pipe and to a terminal', async (t) => {
     const program = join(import.meta.dirname, 'start.js')
     const command = `'${process.execPath}' '${program}' server`
     const commands = [['sh', '-c', `exec ${command}`]]
@@ -114,9 +117,12 @@ describe('the server', { concurrency: 2 }, () => {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       t.after(() => server.kill('SIGKILL'))
-      const [line] = await once(createInterface(server.stdout), 'line')
-      const [, url = ''] = stripVTControlCharacters(line).match(/INFO: Listening on (http:\S+)$/) ?? []
-      assert.equal((await fetch(`${url}/healthz`)).status, 200, line)
+      let url = ''
+      for await (const [line] of on(createInterface(server.stdout), 'line')) {
+        url = stripVTControlCharacters(line).match(/INFO: Listening on (http:\S+)$/)?.[1] ?? ''
+        if (url !== '') break
+      }
+      assert.equal((await fetch(`${url}/healthz`)).status, 200)
       const body = new URLSearchParams(registration('Ada') as Record<string, string>)
       assert.equal((await fetch(`${url}/users`, { method: 'POST', body })).status, 200)
       // Links in mails need the same host as the page, because the session cookie is valid for that host only.
@@ -179,7 +185,7 @@ describe('the server', { concurrency: 2 }, () => {
       messages.push(msg)
       if (msg === 'listening') process.kill(-Number(shell.pid), 'SIGTERM')
     }
-    assert.deepEqual(messages, ['listening', 'stopping', 'stopped'])
+    assert.deepEqual(messages, ['database ready', 'listening', 'stopping', 'stopped'])
   })
 
   test('reports an invalid configuration with one line for each invalid variable, and exits with 1', async (t) => {
