@@ -8,6 +8,7 @@ import { BearerAuthenticator } from './bearer.ts'
 import { Undecided } from './errors.ts'
 import { guard } from './guard.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 /** Serves what `answer` returns, after these middlewares. */
 async function serveAnswer(
@@ -155,13 +156,10 @@ describe('ctx.auth', () => {
 
   test('S18 S97 responds with 401 if a required user is missing, and does not name its class', async (t) => {
     class SecretAgent {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, (ctx) => {
       ctx.auth.require(SecretAgent)
       ctx.body = 'reached'
     })
-    const { url } = await serve(t, app)
 
     const response = await fetch(url)
 
@@ -211,13 +209,9 @@ describe('ctx.auth', () => {
         else ctx.auth.login(new User(username))
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByName().middleware())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new ByName().middleware(), (ctx) => {
       ctx.body = { user: ctx.auth.get(User)?.name, isAdmin: ctx.auth.has(Admin) }
     })
-    const { url } = await serve(t, app)
     const names = Array.from({ length: 200 }, (_, i) => (i % 10 === 0 ? `admin${i}` : `user${i}`))
 
     const answers = await Promise.all(
@@ -236,13 +230,10 @@ describe('ctx.auth', () => {
 
 describe('ctx.auth in JavaScript', () => {
   test('responds with 500 and reports a missing class', async (t) => {
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
+    const { url, errors } = await serveAuth(t, (ctx) => {
       const method = ctx.auth[ctx.path.slice(1) as 'get'] as (type?: unknown) => unknown
       method.call(ctx.auth)
     })
-    const { url, errors } = await serve(t, app)
     for (const method of ['get', 'has', 'require']) {
       assert.equal((await fetch(`${url}/${method}`)).status, 500, method)
       assert.equal(errors.pop()?.message, 'Name the class of the user, as in `guard(User)`.')

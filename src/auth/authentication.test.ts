@@ -13,6 +13,7 @@ import { SessionAuthenticator, type SessionOptions } from './session.ts'
 import { Browser } from './testing/browser.ts'
 import { MemoryStore } from './testing/memory-store.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 type SessionContext = AuthContext & { session: Record<string, unknown> | null }
 
@@ -197,15 +198,10 @@ describe('ctx.auth.authentication', () => {
         ctx.auth.login(new Admin('root'))
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByCertificate().middleware())
-    app.use(new ByLink().middleware())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new ByCertificate().middleware(), new ByLink().middleware(), (ctx) => {
       ctx.auth.has(User)
       ctx.body = [seen(ctx, User).methods, seen(ctx, Admin).methods]
     })
-    const { url } = await serve(t, app)
 
     assert.deepEqual(await (await fetch(url)).json(), [['hwk'], []])
     const steppedUp = await fetch(url, { headers: { 'x-step': 'otp' } })
@@ -213,16 +209,13 @@ describe('ctx.auth.authentication', () => {
   })
 
   test('rejects methods that are not strings', async (t) => {
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, (ctx) => {
       for (const methods of ['pwd', [1], {}, null] as unknown as string[][]) {
         const logIn = () => ctx.auth.login(new User('ada'), User, { methods })
         assert.throws(logIn, { code: 'ERR_AUTH_MISUSE', message: /must be strings/ })
       }
       ctx.body = ctx.auth.has(User)
     })
-    const { url } = await serve(t, app)
 
     assert.equal(await (await fetch(url)).text(), 'false')
   })
@@ -368,9 +361,7 @@ describe('ctx.auth.isFresh', () => {
   })
 
   test('rejects an invalid duration and a missing class', async (t) => {
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, (ctx) => {
       const wrong = [
         '10',
         '10 m',
@@ -390,19 +381,18 @@ describe('ctx.auth.isFresh', () => {
       assert.throws(() => ctx.auth.isFresh(undefined as never, '1m'), { code: 'ERR_AUTH_MISUSE' })
       ctx.body = 'all of them'
     })
-    const { url } = await serve(t, app)
 
     assert.equal(await (await fetch(url)).text(), 'all of them')
   })
 
   test('does not throw if an authenticator has failed, and the failure is still reported', async (t) => {
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(BearerAuthenticator.from(User, () => Promise.reject(new Error('the database is down'))))
-    app.use((ctx) => {
-      ctx.body = [ctx.auth.isFresh(User, '10m'), ctx.auth.authentication(User) === undefined]
-    })
-    const { url, errors } = await serve(t, app)
+    const { url, errors } = await serveAuth(
+      t,
+      BearerAuthenticator.from(User, () => Promise.reject(new Error('the database is down'))),
+      (ctx) => {
+        ctx.body = [ctx.auth.isFresh(User, '10m'), ctx.auth.authentication(User) === undefined]
+      },
+    )
 
     assert.deepEqual(await (await fetch(url, { headers: bearer })).json(), [false, true])
     // `auth()` reports a failure that no guard has handled.

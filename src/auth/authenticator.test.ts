@@ -5,6 +5,7 @@ import Koa from 'koa'
 import { type AuthContext, auth } from './auth.ts'
 import * as layer from './index.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 const { BasicAuthenticator, BearerAuthenticator, guard, RequestAuthenticator } = layer
 
@@ -25,14 +26,9 @@ describe('RequestAuthenticator', () => {
         ctx.auth.login(new Slow())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new AtOnce().middleware())
-    app.use(new Later().middleware())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new AtOnce().middleware(), new Later().middleware(), (ctx) => {
       ctx.body = [ctx.auth.has(Fast), ctx.auth.has(Slow)]
     })
-    const { url } = await serve(t, app)
 
     assert.deepEqual(await (await fetch(url)).json(), [true, true])
   })
@@ -89,14 +85,9 @@ describe('RequestAuthenticator', () => {
         return username === 'both' ? user : undefined
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Returning().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new Returning().middleware(), guard(User), (ctx) => {
       ctx.body = ctx.auth.authentication(User)?.methods
     })
-    const { url } = await serve(t, app)
     const get = (name: string) => fetch(url, { headers: { authorization: `Basic ${btoa(`${name}:x`)}` } })
 
     assert.deepEqual(await (await get('returned')).json(), ['pwd'])
@@ -112,11 +103,7 @@ describe('RequestAuthenticator', () => {
         return { name: 'a plain row' }
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Returning().middleware())
-    app.use(guard(User))
-    const { url, errors } = await serve(t, app)
+    const { url, errors } = await serveAuth(t, new Returning().middleware(), guard(User))
 
     const response = await fetch(url, { headers: { authorization: 'Bearer any' } })
 
@@ -138,13 +125,9 @@ describe('RequestAuthenticator', () => {
       readonly user = User
       override attempt() {}
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Never().middleware())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new Never().middleware(), (ctx) => {
       ctx.body = ctx.auth.has(User)
     })
-    const { url } = await serve(t, app)
 
     const response = await fetch(url)
 
@@ -170,13 +153,7 @@ describe('RequestAuthenticator', () => {
     group.use(new AcceptsAll().middleware())
     group.get('/a', answer)
     group.get('/b', answer)
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(one.routes())
-    app.use(group.routes())
-    app.use(new AcceptsAll().middleware())
-    app.use(answer)
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, one, group, new AcceptsAll().middleware(), answer)
     const answers = async (...paths: string[]) =>
       Promise.all(paths.map(async (path) => (await fetch(url + path)).json()))
 
@@ -208,15 +185,15 @@ describe('RequestAuthenticator', () => {
         calls.push('admin by password')
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByPassword().middleware())
-    app.use(new ByQuery().middleware())
-    app.use(new AdminByPassword().middleware())
-    app.use((ctx) => {
-      ctx.body = ctx.auth.has(User)
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      new ByPassword().middleware(),
+      new ByQuery().middleware(),
+      new AdminByPassword().middleware(),
+      (ctx) => {
+        ctx.body = ctx.auth.has(User)
+      },
+    )
 
     await fetch(url, { headers: { authorization: `Basic ${btoa('ada:')}` } })
     assert.deepEqual(calls.splice(0), ['user by password', 'admin by password'])
@@ -247,15 +224,15 @@ describe('RequestAuthenticator', () => {
         if (token === 'right') ctx.auth.login(new User('token'))
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByPassword().middleware())
-    app.use(new ByToken().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(User).by
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      new ByPassword().middleware(),
+      new ByToken().middleware(),
+      guard(User),
+      (ctx) => {
+        ctx.body = ctx.auth.require(User).by
+      },
+    )
     const answer = async (headers: Record<string, string>) => {
       const response = await fetch(url, { headers })
       return response.ok ? response.text() : response.status
@@ -284,15 +261,15 @@ describe('RequestAuthenticator', () => {
         if (token === 'right') ctx.auth.login(new User())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new AdminByPassword().middleware())
-    app.use(new UserByToken().middleware())
-    app.use((ctx) => {
-      if (!ctx.auth.has(Admin)) ctx.auth.require(User)
-      ctx.body = ctx.auth.has(Admin) ? 'admin' : 'user'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      new AdminByPassword().middleware(),
+      new UserByToken().middleware(),
+      (ctx) => {
+        if (!ctx.auth.has(Admin)) ctx.auth.require(User)
+        ctx.body = ctx.auth.has(Admin) ? 'admin' : 'user'
+      },
+    )
     const get = (headers: Record<string, string>) => fetch(url, { headers })
 
     assert.equal(await (await get({ authorization: `Basic ${btoa('root:')}` })).text(), 'admin')
@@ -321,11 +298,7 @@ describe('RequestAuthenticator', () => {
       ['parse', new ByForm()],
     ] as const) {
       Object.assign(authenticator, { [member]: later })
-      const app = new Koa<object, AuthContext>()
-      app.use(auth())
-      app.use(authenticator.middleware())
-      app.use(guard(User))
-      const { url, errors } = await serve(t, app)
+      const { url, errors } = await serveAuth(t, authenticator.middleware(), guard(User))
 
       assert.equal((await fetch(url)).status, 500)
       assert.match(errors[0]?.message ?? '', new RegExp(`^\`${member}\` must return its result`))

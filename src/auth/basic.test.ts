@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import Koa from 'koa'
-import { type AuthContext, auth } from './auth.ts'
+import type { AuthContext } from './auth.ts'
 import type { BasicAuthorization } from './authorization.ts'
 import { BasicAuthenticator } from './basic.ts'
 import { guard } from './guard.ts'
 import { rawRequest } from './testing/raw-request.ts'
-import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
 
@@ -21,14 +20,9 @@ describe('BasicAuthenticator', () => {
         if (username === 'ada' && password === 'a:b::🙂') ctx.auth.login(new User())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByPassword().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new ByPassword().middleware(), guard(User), (ctx) => {
       ctx.body = ctx.auth.require(User).name
     })
-    const { url } = await serve(t, app)
 
     assert.equal(await (await fetch(url, { headers: basic('ada:a:b::🙂') })).text(), 'Ada')
     for (const wrong of ['ada:a:b::', 'ada:a', 'Ada:a:b::🙂', 'ada:', ':a:b::🙂', 'ada', '']) {
@@ -41,18 +35,16 @@ describe('BasicAuthenticator', () => {
     class User {
       readonly name = 'Ada'
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(
+    const { url } = await serveAuth(
+      t,
       BasicAuthenticator.from(User, async ({ username, password }) =>
         username === 'ada' && password === 'secret' ? new User() : undefined,
       ),
+      guard(User),
+      (ctx) => {
+        ctx.body = ctx.auth.require(User).name
+      },
     )
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(User).name
-    })
-    const { url } = await serve(t, app)
     assert.equal(await (await fetch(url, { headers: basic('ada:secret') })).text(), 'Ada')
     const refused = await fetch(url, { headers: basic('ada:wrong') })
     assert.equal(refused.status, 401)
@@ -67,13 +59,9 @@ describe('BasicAuthenticator', () => {
         calls.push(credentials)
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Recorder().middleware())
-    app.use((ctx) => {
+    const { url, port } = await serveAuth(t, new Recorder().middleware(), (ctx) => {
       ctx.body = ctx.auth.has(Recorder)
     })
-    const { url, port } = await serve(t, app)
 
     for (const authorization of ['Bearer abc', 'Basic', 'Basic !', 'Basic YWRh', 'Digest YTpi']) {
       assert.equal((await fetch(url, { headers: { authorization } })).status, 200)
@@ -94,11 +82,7 @@ describe('BasicAuthenticator', () => {
       override readonly realm = 'staff'
       override authenticate() {}
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Staff().middleware())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, new Staff().middleware(), guard(User))
 
     for (const headers of [basic('ada:wrong'), { authorization: 'Basic !' }, undefined]) {
       const response = await fetch(url, headers && { headers })
@@ -123,11 +107,7 @@ describe('BasicAuthenticator', () => {
         code: 'ERR_AUTH_MISUSE',
         message: /printable ASCII/,
       })
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Named('the "back" \\ office').middleware())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, new Named('the "back" \\ office').middleware(), guard(User))
 
     assert.equal(
       (await fetch(url)).headers.get('www-authenticate'),
@@ -147,12 +127,7 @@ describe('BasicAuthenticator', () => {
       override readonly realm = 'guests'
       override authenticate() {}
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Staff().middleware())
-    app.use(new Guests().middleware())
-    app.use(guard(User))
-    const { port } = await serve(t, app)
+    const { port } = await serveAuth(t, new Staff().middleware(), new Guests().middleware(), guard(User))
 
     const { text } = await rawRequest(port, [])
 

@@ -8,6 +8,7 @@ import { BearerAuthenticator } from './bearer.ts'
 import { guard } from './guard.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 describe('BearerAuthenticator', () => {
   test('S1 S7 accepts only the right token', async (t) => {
@@ -20,14 +21,9 @@ describe('BearerAuthenticator', () => {
         if (token === 'right') ctx.auth.login(new User())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByToken().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
+    const { url, port } = await serveAuth(t, new ByToken().middleware(), guard(User), (ctx) => {
       ctx.body = ctx.auth.require(User).name
     })
-    const { url, port } = await serve(t, app)
     const get = (authorization: string) => fetch(url, { headers: { authorization } })
 
     assert.equal(await (await get('Bearer right')).text(), 'Ada')
@@ -84,13 +80,9 @@ describe('BearerAuthenticator', () => {
         calls.push(bearer)
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Recorder().middleware())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new Recorder().middleware(), (ctx) => {
       ctx.body = ctx.auth.has(Recorder)
     })
-    const { url } = await serve(t, app)
 
     for (const authorization of ['Basic YTpi', 'Bearer', 'Bearer a b', 'Bearer a,b']) {
       assert.equal((await fetch(url, { headers: { authorization } })).status, 200)
@@ -109,11 +101,7 @@ describe('BearerAuthenticator', () => {
       override readonly realm = 'api'
       override authenticate() {}
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByToken().middleware())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, new ByToken().middleware(), guard(User))
     const challenge = async (headers: Record<string, string>) => {
       const response = await fetch(url, { headers })
       assert.equal(response.status, 401)
@@ -141,25 +129,25 @@ describe('BearerAuthenticator', () => {
   test('A5 responds with 500 if a look-up returns a value that is not a user', async (t) => {
     class User {}
     for (const found of [[], true, 'ada', {}]) {
-      const app = new Koa<object, AuthContext>()
-      app.use(auth())
-      app.use(BearerAuthenticator.from(User, async () => found as User))
-      app.use(guard(User))
-      app.use((ctx) => {
-        ctx.body = 'secret'
-      })
-      const { url } = await serve(t, app)
+      const { url } = await serveAuth(
+        t,
+        BearerAuthenticator.from(User, async () => found as User),
+        guard(User),
+        (ctx) => {
+          ctx.body = 'secret'
+        },
+      )
       assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 500)
     }
   })
 
   test('treats null from a look-up as no user', async (t) => {
     class User {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(BearerAuthenticator.from(User, async () => null))
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      BearerAuthenticator.from(User, async () => null),
+      guard(User),
+    )
     assert.equal((await fetch(url, { headers: { authorization: 'Bearer any' } })).status, 401)
   })
 
@@ -172,10 +160,7 @@ describe('BearerAuthenticator', () => {
     const router = new Router<object, AuthContext>()
     router.get('/before', new ByToken().middleware(), guard(User))
     router.get('/behind', guard(User), new ByToken().middleware())
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(router.routes())
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, router)
 
     const before = await fetch(`${url}/before`)
     const behind = await fetch(`${url}/behind`)

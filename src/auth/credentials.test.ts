@@ -10,6 +10,7 @@ import { CredentialsAuthenticator, type PasswordCredentials } from './credential
 import { guard } from './guard.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 /** An application that logs in `ada` with the password `secret`, and the credentials that it received. */
 function adaOnly(parser: Koa.Middleware = bodyParser()) {
@@ -121,21 +122,19 @@ describe('CredentialsAuthenticator', () => {
     class User {
       readonly name = 'Ada'
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(
+    const { url } = await serveAuth(
+      t,
+      bodyParser(),
       CredentialsAuthenticator.from(
         User,
         ({ username, password }) => (username === 'ada' && password === 'secret' ? new User() : null),
         { fields: { username: 'email' } },
       ),
+      guard(User),
+      (ctx) => {
+        ctx.body = ctx.auth.require(User).name
+      },
     )
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(User).name
-    })
-    const { url } = await serve(t, app)
     assert.equal(await (await post(url, 'email=ada&password=secret')).text(), 'Ada')
     assert.equal(await (await post(url, { email: 'ada', password: 'secret' })).text(), 'Ada')
     for (const wrong of [
@@ -177,15 +176,9 @@ describe('CredentialsAuthenticator', () => {
         if (pin === 1234) ctx.auth.login(new User())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(new ByPin().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, bodyParser(), new ByPin().middleware(), guard(User), (ctx) => {
       ctx.body = 'in'
     })
-    const { url } = await serve(t, app)
 
     assert.equal((await post(url, 'pin=1234')).status, 200)
     assert.equal((await post(url, 'pin=4321')).status, 401)
@@ -201,20 +194,20 @@ describe('CredentialsAuthenticator', () => {
         if (password === 'secret') ctx.auth.login(new User())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(async (ctx, next) => {
-      const headers = { 'content-type': ctx.get('content-type') }
-      const form = await new Response(Readable.toWeb(ctx.req) as ReadableStream, { headers }).formData()
-      Object.assign(ctx.request, { body: Object.fromEntries(form) })
-      await next()
-    })
-    app.use(new ByForm().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = 'in'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      async (ctx, next) => {
+        const headers = { 'content-type': ctx.get('content-type') }
+        const form = await new Response(Readable.toWeb(ctx.req) as ReadableStream, { headers }).formData()
+        Object.assign(ctx.request, { body: Object.fromEntries(form) })
+        await next()
+      },
+      new ByForm().middleware(),
+      guard(User),
+      (ctx) => {
+        ctx.body = 'in'
+      },
+    )
     const send = (password: string | Blob) => {
       const body = new FormData()
       body.set('username', 'ada')
@@ -246,17 +239,17 @@ describe('CredentialsAuthenticator', () => {
         if (password === 'secret') ctx.auth.login(new User('header'))
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(new ByForm().middleware())
-    app.use(new ByHeader().middleware())
-    app.use(new ByForm().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(User).by
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      bodyParser(),
+      new ByForm().middleware(),
+      new ByHeader().middleware(),
+      new ByForm().middleware(),
+      guard(User),
+      (ctx) => {
+        ctx.body = ctx.auth.require(User).by
+      },
+    )
     const form = 'username=ada&password=secret'
 
     assert.equal(await (await post(url, form)).text(), 'form')
@@ -277,13 +270,13 @@ describe('CredentialsAuthenticator', () => {
         if (password === 'secret') ctx.auth.login(new User())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(new ByForm().middleware())
-    app.use(new ByForm().middleware())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      bodyParser(),
+      new ByForm().middleware(),
+      new ByForm().middleware(),
+      guard(User),
+    )
 
     await post(url, 'username=ada&password=secret')
     await post(url, 'username=ada&password=wrong')
@@ -296,13 +289,9 @@ describe('CredentialsAuthenticator', () => {
       readonly user = class User {}
       override authenticate() {}
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Never().middleware())
-    app.use((ctx) => {
+    const { port } = await serveAuth(t, new Never().middleware(), (ctx) => {
       ctx.body = 'a page'
     })
-    const { port } = await serve(t, app)
 
     for (const method of ['GET', 'HEAD', 'DELETE'])
       assert.equal(

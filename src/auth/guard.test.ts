@@ -8,6 +8,7 @@ import { BearerAuthenticator } from './bearer.ts'
 import { guard } from './guard.ts'
 import { redirectUnless } from './redirect-unless.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 const basic = (name: string) => ({ authorization: `Basic ${btoa(`${name}:`)}` })
 
@@ -23,15 +24,10 @@ describe('guard', () => {
         if (username === 'root') ctx.auth.login(new Admin())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByName().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new ByName().middleware(), guard(User), (ctx) => {
       reached.push(ctx.path)
       ctx.body = 'secret'
     })
-    const { url } = await serve(t, app)
 
     assert.equal(await (await fetch(`${url}/ada`, { headers: basic('ada') })).text(), 'secret')
     for (const init of [{ headers: basic('eve') }, { headers: basic('root') }, {}]) {
@@ -60,10 +56,7 @@ describe('guard', () => {
     router.get('/open', answer)
     router.get('/users', guard(User), answer)
     router.get('/both', guard(User), guard(Admin), answer)
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(router.routes())
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, router)
     const status = async (path: string, name?: string) =>
       (await fetch(url + path, name ? { headers: basic(name) } : {})).status
 
@@ -80,15 +73,15 @@ describe('guard', () => {
         ctx.auth.login(new User())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByName().middleware())
-    app.use((ctx, next) => {
-      ctx.auth.logout(User)
-      return next()
-    })
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      new ByName().middleware(),
+      (ctx, next) => {
+        ctx.auth.logout(User)
+        return next()
+      },
+      guard(User),
+    )
 
     assert.equal((await fetch(url, { headers: basic('ada') })).status, 401)
   })
@@ -115,11 +108,7 @@ describe('guard', () => {
         return 'Strange realm="\r\n日本"'
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Strange().middleware())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, new Strange().middleware(), guard(User))
 
     for (let i = 0; i < 2; i += 1) assert.equal((await fetch(url)).status, 500)
   })
@@ -167,15 +156,15 @@ describe('guard([User, Admin])', () => {
   test('accepts a user of any of the classes', async (t) => {
     class User {}
     class Admin {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(BasicAuthenticator.from(User, ({ username }) => (username === 'ada' ? new User() : undefined)))
-    app.use(BasicAuthenticator.from(Admin, ({ username }) => (username === 'root' ? new Admin() : undefined)))
-    app.use(guard([User, Admin]))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.has(Admin) ? 'admin' : 'user'
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      BasicAuthenticator.from(User, ({ username }) => (username === 'ada' ? new User() : undefined)),
+      BasicAuthenticator.from(Admin, ({ username }) => (username === 'root' ? new Admin() : undefined)),
+      guard([User, Admin]),
+      (ctx) => {
+        ctx.body = ctx.auth.has(Admin) ? 'admin' : 'user'
+      },
+    )
     const get = async (name: string) => (await fetch(url, { headers: basic(name) })).text()
 
     assert.equal(await get('ada'), 'user')
@@ -202,14 +191,14 @@ describe('guard with { allow }', () => {
   )
 
   test('rejects a user who may not go on with 403, and a visitor with 401', async (t) => {
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(users)
-    app.use(guard(User, { allow: async ({ name }, ctx) => ctx.path === `/${name}`, fresh: '1m' }))
-    app.use((ctx) => {
-      ctx.body = 'yours'
-    })
-    const { url, errors } = await serve(t, app)
+    const { url, errors } = await serveAuth(
+      t,
+      users,
+      guard(User, { allow: async ({ name }, ctx) => ctx.path === `/${name}`, fresh: '1m' }),
+      (ctx) => {
+        ctx.body = 'yours'
+      },
+    )
     const get = (name: string) => fetch(`${url}/ada`, { headers: basic(name) })
 
     assert.equal(await (await get('ada')).text(), 'yours')
@@ -223,20 +212,20 @@ describe('guard with { allow }', () => {
   })
 
   test('goes on if one of several users may, in the required way', async (t) => {
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(users)
-    app.use(admins)
-    app.use((ctx, next) => {
-      // The user of a session who signed in long ago.
-      if (ctx.path === '/old') ctx.auth.login(new Admin(), Admin, { at: new Date(0) })
-      return next()
-    })
-    app.use(guard([User, Admin], { allow: (user) => user instanceof Admin, fresh: '1m' }))
-    app.use((ctx) => {
-      ctx.status = 204
-    })
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      users,
+      admins,
+      (ctx, next) => {
+        // The user of a session who signed in long ago.
+        if (ctx.path === '/old') ctx.auth.login(new Admin(), Admin, { at: new Date(0) })
+        return next()
+      },
+      guard([User, Admin], { allow: (user) => user instanceof Admin, fresh: '1m' }),
+      (ctx) => {
+        ctx.status = 204
+      },
+    )
     const get = async (path: string, name: string) =>
       (await fetch(url + path, { headers: basic(name) })).status
 
@@ -247,11 +236,7 @@ describe('guard with { allow }', () => {
   })
 
   test('responds with 500 if `allow` does not return a boolean', async (t) => {
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(users)
-    app.use(guard(User, { allow: (() => 'yes') as never }))
-    const { url, errors } = await serve(t, app)
+    const { url, errors } = await serveAuth(t, users, guard(User, { allow: (() => 'yes') as never }))
 
     assert.equal((await fetch(url, { headers: basic('ada') })).status, 500)
     assert.match(errors[0]?.message ?? '', /^The result of `allow` must be/)

@@ -10,6 +10,7 @@ import { SessionAuthenticator } from './session.ts'
 import { MemoryStore } from './testing/memory-store.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
@@ -29,10 +30,7 @@ describe('tokenAuthentication', () => {
       ctx.type = 'text/plain'
       ctx.body = assertAuthenticated(ctx, User).name
     })
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(router.routes())
-    const { url, port } = await serve(t, app)
+    const { url, port } = await serveAuth(t, router)
 
     const response = await fetch(`${url}/me`, { headers: bearer('right') })
     assert.equal(response.status, 200)
@@ -85,13 +83,9 @@ describe('tokenAuthentication', () => {
       }
       readonly name = 'Ada'
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(tokenAuthentication(User))
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, tokenAuthentication(User), (ctx) => {
       ctx.body = ctx.auth.has(User)
     })
-    const { url } = await serve(t, app)
 
     assert.equal(await (await fetch(url, { headers: bearer('right') })).text(), 'true')
     assert.equal((await fetch(url, { headers: bearer('wrong') })).status, 403)
@@ -107,10 +101,7 @@ describe('tokenAuthentication', () => {
       }
       readonly name = 'Ada'
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(tokenAuthentication(User))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, tokenAuthentication(User))
 
     const response = await fetch(url, { headers: bearer('right') })
 
@@ -131,13 +122,9 @@ describe('assertAuthenticated', () => {
         if (token === 'right') ctx.auth.login(new User())
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new ByToken().middleware())
-    app.use((ctx) => {
+    const { url } = await serveAuth(t, new ByToken().middleware(), (ctx) => {
       ctx.body = assertAuthenticated(ctx, User).name
     })
-    const { url } = await serve(t, app)
 
     assert.equal(await (await fetch(url, { headers: bearer('right') })).text(), 'Ada')
     assert.equal((await fetch(url, { headers: bearer('wrong') })).status, 403)

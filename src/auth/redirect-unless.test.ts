@@ -7,6 +7,7 @@ import { BasicAuthenticator } from './basic.ts'
 import { withNext } from './next-path.ts'
 import { redirectUnless } from './redirect-unless.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 /** A page for `ada`. Other requests are redirected. */
 function pageWithRedirect(to: string | ((ctx: AuthContext) => string)) {
@@ -123,11 +124,7 @@ describe('redirectUnless', () => {
         throw new Error('the database is down')
       }
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Broken().middleware())
-    app.use(redirectUnless(User, '/login'))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, new Broken().middleware(), redirectUnless(User, '/login'))
 
     const response = await fetch(url, { redirect: 'manual' })
 
@@ -137,10 +134,10 @@ describe('redirectUnless', () => {
 
   test('reports an asynchronous function, and keeps the process running', async (t) => {
     class User {}
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(redirectUnless(User, (async (ctx: AuthContext) => decodeURIComponent(ctx.querystring)) as never))
-    const { url, errors } = await serve(t, app)
+    const { url, errors } = await serveAuth(
+      t,
+      redirectUnless(User, (async (ctx: AuthContext) => decodeURIComponent(ctx.querystring)) as never),
+    )
 
     for (const query of ['/login', '%E0']) assert.equal((await fetch(`${url}/?${query}`)).status, 500)
     assert.match(errors[1]?.message ?? '', /^The function of `redirectUnless` must return its result/)

@@ -13,6 +13,7 @@ import { withNext } from './next-path.ts'
 import { redirectUnless } from './redirect-unless.ts'
 import { SessionAuthenticator } from './session.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 /** The warnings of the package while the test runs. Removes Node's own listener, which prints them. */
 function warnings(t: TestContext): string[] {
@@ -51,10 +52,7 @@ const answer = (ctx: AuthContext) => {
 async function get(t: TestContext, routes: (router: Router<object, AuthContext>) => void, paths: string[]) {
   const router = new Router<object, AuthContext>()
   routes(router)
-  const app = new Koa<object, AuthContext>()
-  app.use(auth())
-  app.use(router.routes())
-  const { url } = await serve(t, app)
+  const { url } = await serveAuth(t, router)
   for (const path of paths) await fetch(url + path, { redirect: 'manual' })
 }
 
@@ -250,11 +248,11 @@ describe('a guard that requires a fresh user', () => {
 describe('a redirect of a page to itself', () => {
   test('is reported once', async (t) => {
     const seen = warnings(t)
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new AcceptsNone().middleware())
-    app.use(redirectUnless(User, (ctx) => withNext('/login', ctx)))
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(
+      t,
+      new AcceptsNone().middleware(),
+      redirectUnless(User, (ctx) => withNext('/login', ctx)),
+    )
 
     for (const path of ['/', '/login', '/login?next=%2F']) await fetch(url + path, { redirect: 'manual' })
     // A redirect after a POST leads to a GET, which is another route.
@@ -371,11 +369,7 @@ describe('the warning of a missing cross-site check', () => {
 describe('the warnings', () => {
   test('are limited in number without a router, because clients can request any path', async (t) => {
     const seen = warnings(t)
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new AcceptsAll().middleware())
-    app.use(answer)
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, new AcceptsAll().middleware(), answer)
 
     for (let i = 0; i < 150; i += 1) await fetch(`${url}/path-${i}`)
 
