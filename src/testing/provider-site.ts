@@ -79,8 +79,7 @@ export async function identities(site: Site): Promise<string[]> {
   return (await sql(site, statement)).map(({ email, subject }) => `${email} ${subject}`)
 }
 
-/** The notice on a page. */
+/** The page with the notice of the last request. */
 export async function noticeOn(visitor: Visitor, path: string): Promise<string> {
-  const { text } = await visitor.page(path)
-  return /<p class="callout"[^>]*>([^<]*)<\/p>/.exec(text)?.[1] ?? ''
+  return (await visitor.page(path)).text
 }

@@ -22,7 +22,7 @@ describe('remove-factors', () => {
     assert.equal(code, 0)
     assert.equal(
       out,
-      'The authenticator app and the passkeys of ada@example.com were removed. Sign-in now needs only the password.\n',
+      'The authenticator app, the passkeys and the connected accounts of ada@example.com were removed. Sign-in now needs only the password. For an account without one: npm run user -- reset-link ada@example.com\n',
     )
     assert.deepEqual([await loginStatus(site, ada), await loginStatus(site, bob)], [200, 403])
     assert.equal(
@@ -63,7 +63,7 @@ describe('remove-factors', () => {
     await sql(site, 'delete from events')
     assert.equal(
       (await user('remove-factors ada@example.com')).out,
-      'The user ada@example.com has no authenticator app and no passkeys.\n',
+      'The user ada@example.com has no authenticator app, no passkeys and no connected accounts.\n',
     )
     assert.deepEqual(await sql(site, 'select * from events'), [])
     assertRefused(await user('remove-factors eve@example.com'), /^There is no user/)

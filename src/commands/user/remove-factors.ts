@@ -3,6 +3,7 @@ import { Passkey } from '../../account/passkeys/passkey.ts'
 import { removeSecondFactor } from '../../account/second-factor/second-factor.ts'
 import { insertEvent } from '../../features/activity/event.ts'
 import type { EventName } from '../../site/audit-event.ts'
+import { removeIdentities } from '../../users/linked-identity.ts'
 import { lockAccount } from '../../users/lock-account.ts'
 import { findAccount } from './account.ts'
 import type { Call } from './command.ts'
@@ -10,7 +11,7 @@ import { notifyOwner } from './notify-owner.ts'
 
 const event = 'second factors removed' satisfies EventName
 
-/** Removes the authenticator app, the recovery codes and the passkeys of a user who has lost them. */
+/** Removes the authenticator app, the recovery codes, the passkeys and the connected accounts of a user who has lost them. */
 export async function removeFactors(call: Call): Promise<string> {
   const account = await findAccount(call)
   const { id, email } = account
@@ -18,13 +19,14 @@ export async function removeFactors(call: Call): Promise<string> {
     await lockAccount(em, { id })
     const hadApp = await removeSecondFactor(em, id)
     const passkeys = await em.nativeDelete(Passkey, { user: id }, { filters: false })
-    if (!hadApp && passkeys === 0) return false
+    const identities = await removeIdentities(em, id)
+    if (!hadApp && passkeys + identities === 0) return false
     // A command has no IP address and no browser.
     const origin = { address: '', userAgent: 'npm-run-user', request: '' }
     await insertEvent(em, { id: uuidv7(), at: new Date(), event, detail: null, userId: id, ...origin })
     await notifyOwner({ ...call, em }, account, event)
     return true
   })
-  if (!hasRemoved) return `The user ${email} has no authenticator app and no passkeys.`
-  return `The authenticator app and the passkeys of ${email} were removed. Sign-in now needs only the password.`
+  if (!hasRemoved) return `The user ${email} has no authenticator app, no passkeys and no connected accounts.`
+  return `The authenticator app, the passkeys and the connected accounts of ${email} were removed. Sign-in now needs only the password. For an account without one: npm run user -- reset-link ${email}`
 }
