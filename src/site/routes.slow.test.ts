@@ -137,8 +137,7 @@ describe('routes', () => {
         const got = await ada.send('GET', path, { accept })
         const head = await ada.send('HEAD', path, { accept })
         assert.deepEqual([head.status, head.text], [got.status, ''], path)
-        const own = { date: undefined, 'x-request-id': undefined }
-        assert.deepEqual({ ...head.headers, ...own }, { ...got.headers, ...own }, path)
+        assert.deepEqual({ ...head.headers, date: undefined }, { ...got.headers, date: undefined }, path)
       }
     }
   })

@@ -9,7 +9,9 @@ export interface Answer {
   /** Method and path, for assertion messages. */
   readonly request: string
   readonly status: number
+  /** The headers without `X-Request-Id`, which is in `requestId`. */
   readonly headers: IncomingHttpHeaders
+  readonly requestId: string
   /** The `WWW-Authenticate` headers. */
   readonly challenges: readonly string[]
   /** The `Set-Cookie` headers. */

@@ -79,11 +79,14 @@ export class Visitor {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
     const text = Buffer.concat(chunks).toString()
-    const { statusCode: status = 0, headers, headersDistinct } = incoming
+    const { statusCode: status = 0, headersDistinct } = incoming
+    // Apart from the others, so that tests can compare the headers of two answers.
+    const { 'x-request-id': requestId, ...headers } = incoming.headers
     const answer: Answer = {
       request: `${method} ${path}`,
       status,
       headers,
+      requestId: String(requestId),
       challenges: headersDistinct['www-authenticate'] ?? [],
       cookies: headersDistinct['set-cookie'] ?? [],
       text,
