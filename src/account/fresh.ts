@@ -37,6 +37,8 @@ export function fresh(back: string | ((ctx: SiteContext) => string)) {
 export function freshUnlessPassword(back: string) {
   const requireFresh = fresh(back)
   return async (ctx: SiteContext, next: Next): Promise<unknown> => {
+    // A fresh session needs no query.
+    if (!needsPassword(ctx)) return next()
     const { id, secondFactorAt } = ctx.auth.require(User)
     const canSendPassword = !secondFactorAt && (await hasPassword(entityManager(ctx), id))
     return canSendPassword ? next() : requireFresh(ctx, next)
