@@ -32,15 +32,6 @@ export interface PasskeyRecord {
   readonly lastUsedAt: Date | null
 }
 
-/** The record of a connected account at an identity provider. */
-export interface IdentityRecord {
-  readonly id: string
-  readonly provider: string
-  readonly label: string
-  readonly createdAt: Date
-  readonly lastUsedAt: Date | null
-}
-
 /** The record of a session. It omits the identifier in the cookie, which is secret. */
 export interface SessionRecord {
   readonly id: string

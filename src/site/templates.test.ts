@@ -27,7 +27,7 @@ describe('the templates', () => {
       for (const [, address = ''] of text.matchAll(/\s(?:href|src|action|formaction)="([^"]*<%[^"]*)"/g))
         assert.match(
           address,
-          /^(\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.(?:older|support|action|back|type|uri) %>|\/(?:login|signup|confirm)(?:\/[\w-]+)?<%= nextQuery %>)$/,
+          /^(\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.(?:older|support|action|back|type|uri|url) %>(?:\/<%= id %>)?|\/(?:login|signup|confirm)(?:\/[\w-]+)?<%= nextQuery %>)$/,
           name,
         )
     }

@@ -1,4 +1,5 @@
-import type { IdentityRecord, NewTokenRecord, PasskeyRecord, SessionRecord, TokenRecord } from './records.ts'
+import type { IdentityRecord } from '../users/linked-identity.ts'
+import type { NewTokenRecord, PasskeyRecord, SessionRecord, TokenRecord } from './records.ts'
 
 /** The same data for every request, from the configuration. */
 export interface SiteData {

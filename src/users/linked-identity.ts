@@ -1,6 +1,5 @@
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
-import type { IdentityRecord } from '../site/records.ts'
 import { User } from './user.ts'
 
 const LinkedIdentitySchema = defineEntity({
@@ -39,6 +38,15 @@ export function listIdentities(em: EntityManager, user: string): Promise<LinkedI
 /** Deletes all identities of a user. Call it with the account locked. Returns their number. */
 export function removeIdentities(em: EntityManager, user: string): Promise<number> {
   return em.nativeDelete(LinkedIdentity, { user }, { filters: false })
+}
+
+/** The record of a connected account at an identity provider. */
+export interface IdentityRecord {
+  readonly id: string
+  readonly provider: string
+  readonly label: string
+  readonly createdAt: Date
+  readonly lastUsedAt: Date | null
 }
 
 /** The record of an identity, without its issuer and subject. */

@@ -53,6 +53,8 @@ describe('the key of an authenticator app', () => {
       totp: true,
       recoveryCodesLeft: 10,
       passkeys: [],
+      identities: [],
+      hasPassword: true,
     })
     const again = await ada.json('/account/security/totp', {})
     assert.deepEqual([again.status, again.record.code], [409, 'second_factor_exists'])
