@@ -52,7 +52,7 @@ async function expectNoOverlaps(page: Page, path: string): Promise<void> {
   }
 }
 
-/** Compares all visible controls, first with every `details` closed, then with each one open. */
+/** Compares all visible controls, first with every `details` closed, then with each one open. The open menu covers the page. */
 const findOverlaps = `(() => {
   const found = []
   const details = [...document.querySelectorAll('details')]
@@ -60,12 +60,13 @@ const findOverlaps = `(() => {
     const controls = [...document.querySelectorAll('a, button, summary, input, select, textarea')]
       .filter((element) => element.checkVisibility({ visibilityProperty: true }) && element.type !== 'hidden')
       .flatMap((element) => [...element.getClientRects()].map((box) => ({ element, box })))
+    const menuOf = ({ element }) => element.closest('.menu > div')
     const nameOf = ({ element }) => element.textContent.trim() || element.name
     controls.forEach((one, index) => {
       for (const other of controls.slice(index + 1)) {
         const width = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left)
         const height = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top)
-        if (one.element !== other.element && width > 0.5 && height > 0.5)
+        if (one.element !== other.element && menuOf(one) === menuOf(other) && width > 0.5 && height > 0.5)
           found.push(nameOf(one) + ' / ' + nameOf(other))
       }
     })
