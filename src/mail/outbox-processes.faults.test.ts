@@ -96,8 +96,6 @@ describe('a killed site', () => {
   })
 })
 
-describe('two processes on one database', () => {})
-
 function recipients({ mails }: Pick<Awaited<ReturnType<typeof startMailServer>>, 'mails'>): string[] {
   return mails.map(({ to }) => to.join()).sort()
 }
