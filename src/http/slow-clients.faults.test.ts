@@ -69,7 +69,7 @@ describe('a slow client', { concurrency: true, timeout: 60_000 }, () => {
   })
 
   test('K10 is disconnected if it continues to send a rejected body, but has time to read the response first', async (t) => {
-    const socket = await open(t)
+    const socket = await open(t, {})
     const begin = `PUT / HTTP/1.1\r\n${host}Content-Length: 1000000000\r\n\r\n`
     assert.match(await sendSlowly(socket, begin, 'a'.repeat(10_000)), /^HTTP\/1\.1 413 .*Payload Too Large$/s)
   })
