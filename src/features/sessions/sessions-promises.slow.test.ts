@@ -63,14 +63,16 @@ describe('an ended session', () => {
 })
 
 describe('GET /account/sessions', () => {
-  test('E8 writes nothing in 500 requests, and writes once in 500 more requests two minutes later', async (t) => {
+  test('E8 writes nothing in 60 requests, and writes once in 100 more requests two minutes later', async (t) => {
+    // The time stands still, so that a slow machine does not write once a minute.
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const site = await startSite(t)
     const here = await signIn(site, await signUp(site))
     const before = await changes(site)
     for (let i = 0; i < 60; i += 1) await here.get('/account/sessions')
     assert.equal(await changes(site), before)
     await sql(site, 'update sessions set seen_at = seen_at - ?', [2 * minute])
-    await Promise.all(Array.from({ length: 500 }, () => here.get('/account/sessions')))
+    await Promise.all(Array.from({ length: 100 }, () => here.get('/account/sessions')))
     assert.equal((await changes(site)) - before, 2, 'one write of this test, and one of the last use')
   })
 })
