@@ -101,7 +101,7 @@ function dump(databaseUrl: string): Record<string, unknown[]> {
 
 /** The number of rows of each table. */
 async function counts(t: TestContext, databaseUrl: string): Promise<number[]> {
-  const orm = await openDatabase(databaseUrl, schema)
+  const orm = await openDatabase(databaseUrl, { ...schema, timeout: 60_000 })
   t.after(() => orm.close())
   const rows = tables.map((table) => sql({ orm }, `select count(*) as n from ${table}`))
   return (await Promise.all(rows)).map(([row]) => Number(row?.n))
