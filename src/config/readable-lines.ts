@@ -12,7 +12,7 @@ export async function readableLines(): Promise<(line: string) => string> {
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
     // pino-pretty does not escape the field `name`. The others are for programs.
-    ignore: 'hostname,name,request,userAgent,outcome',
+    ignore: 'hostname,name,request,userAgent,outcome,process\\.pid,host\\.name,service\\.version',
     messageFormat: ({ msg }: LogDescriptor) => printable(`${msg}`, /\p{Cc}/gu),
     errorLikeObjectKeys: ['stack'],
     customPrettifiers: { stack: (stack) => printable(String(stack), /[^\P{Cc}\n]/gu) },

@@ -48,6 +48,8 @@ export function resetPassword(
     })
     // Without this limit, concurrent requests with one link would fill the queue of hashes.
     await limited(ctx, { action: 'reset', account: user.id }, async () => {
+      // Another request may have used the link while this one waited.
+      await grantOf(ctx, token)
       const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
       await useToken(ctx, token, passwordHash)
       return true
