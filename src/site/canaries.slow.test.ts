@@ -256,7 +256,7 @@ describe('canaries', () => {
       for (const canary of [first, second, tooLong, secret]) assert.ok(!shown.includes(canary), request)
       assert.doesNotMatch(
         text,
-        /at .+:\d+:\d+|SQLITE|node_modules|\bselect .+ from\b|insert into|password_hash|\.ts\b/i,
+        /at [^"]+:\d+:\d+|SQLITE|node_modules|\bselect .+ from\b|insert into|password_hash|\.ts\b/i,
         request,
       )
       const { server, 'x-powered-by': poweredBy } = headers
