@@ -26,7 +26,8 @@ for (const menu of document.querySelectorAll('.menu')) closeMenu(menu)
 // Older browsers do not have this function, so they cannot parse the passkey options in the page.
 const hasPasskeys = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON)
 for (const hint of document.querySelectorAll('[data-without-passkey]')) hint.hidden = hasPasskeys
-if (hasPasskeys && document.querySelector('[data-passkey]')) import('/passkeys.js')
+if (hasPasskeys && document.querySelector('[data-passkey]'))
+  import(`/passkeys.js${new URL(import.meta.url).search}`)
 
 /** Writes the time in the time zone of the user. */
 function showLocalTime(time) {

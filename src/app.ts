@@ -45,7 +45,7 @@ import type { Logger } from './log/log.ts'
 import type { Outbox } from './mail/outbox.ts'
 import { setServices } from './services.ts'
 import { body } from './site/body.ts'
-import { brandFiles, siteData } from './site/brand.ts'
+import { generatedFiles, siteData } from './site/brand.ts'
 import { basicOverTlsOnly, clientAddress, refuseCrossSiteBasic } from './site/client-address.ts'
 import { errorBoundary } from './site/error-boundary.ts'
 import { HostCookie } from './site/host-cookie.ts'
@@ -53,7 +53,7 @@ import { oneHost } from './site/one-host.ts'
 import { logErrors, requestLog } from './site/request-log.ts'
 import { securityHeaders } from './site/security-headers.ts'
 import type { SiteContext, SiteRouter } from './site/site-context.ts'
-import { staticFiles } from './site/static-files.ts'
+import { StaticFiles } from './site/static-files.ts'
 import { views } from './site/views.ts'
 import type { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
@@ -84,6 +84,7 @@ export async function createApp({
   setBcryptCost(config.bcryptCost)
   const isTls = config.secureCookies
   const trail = new AuditTrail(orm, log)
+  const files = await StaticFiles.read(join(root, 'public'), generatedFiles(config))
   const app = new Koa()
   logErrors(app, log)
   setServices(app, { orm, config, outbox, throttle })
@@ -92,13 +93,13 @@ export async function createApp({
   app.use(requestLog(log))
   app.use(auditEvents(trail))
   app.use(securityHeaders(config.hsts))
-  app.use(views(siteData(config)))
+  app.use(views({ ...siteData(config), version: files.version }))
   app.use(errorBoundary)
   app.use(refuseAmbiguousFraming)
   // Health checks often have no `Host`.
   app.use(health(orm, lifecycle))
   app.use(oneHost)
-  app.use(await staticFiles(join(root, 'public'), brandFiles(config)))
+  app.use(files.serve())
   const providers = siteProviders(config)
   if (providers) app.use(formPostAnswers([...providers.byId.keys()]))
   app.use(refuseCrossSite(config.publicUrl?.origin))

@@ -12,7 +12,7 @@ const eta = new Eta({ cache: true, autoEscape: true })
 for (const file of readdirSync(templates, { recursive: true, encoding: 'utf8' }))
   if (file.endsWith('.eta')) eta.loadTemplate(nameOf(file), readFileSync(join(templates, file), 'utf8'))
 
-const common = { site: 'koa-authenticators', errorAt: () => undefined, full, day, ago, quoted }
+const common = { site: 'koa-authenticators', version: '', errorAt: () => undefined, full, day, ago, quoted }
 
 export function accountView({ name, email, passwordChangedAt }: Omit<Person, 'id'>) {
   // The users of the benchmark have never changed their password.

@@ -42,7 +42,10 @@ describe('BRAND_COLOR', () => {
   it('is served as a style sheet, linked after the one of the site, with a variant for dark pages', async (t) => {
     const site = await startSite(t, { BRAND_COLOR: '#0055ff' })
     const { text } = await site.visitor().page('/login')
-    assert.match(text, /"\/style\.css">\s*(<link [^>]*>\s*)*<link rel="stylesheet" href="\/brand\.css">/)
+    assert.match(
+      text,
+      /"\/style\.css\?v=[^"]+">\s*(<link [^>]*>\s*)*<link rel="stylesheet" href="\/brand\.css\?/,
+    )
     const sheet = await site.visitor().get('/brand.css')
     assert.equal(sheet.headers['content-type'], 'text/css; charset=utf-8')
     assert.match(sheet.text, /--accent: light-dark\(#0055ff, #[\da-f]{6}\);/)

@@ -1,3 +1,4 @@
+import type { BrandColor } from '../config/branding.ts'
 import type { Config } from '../config/config.ts'
 import type { SiteData } from './view-data.ts'
 
@@ -21,15 +22,28 @@ export function siteData({
   }
 }
 
-/** The style sheet with the colours of the configuration. It overrides custom properties of public/style.css. */
-export function brandFiles({ brandColor }: Config): Record<string, string> {
-  if (!brandColor) return {}
-  const { light, dark } = brandColor
+/** The web app manifest, and the style sheet with the configured colours. */
+export function generatedFiles({ siteName, brandColor }: Config): Record<string, string> {
+  const manifest = {
+    name: siteName,
+    start_url: '/',
+    display: 'browser',
+    icons: [
+      { src: '/favicon.svg', sizes: 'any', type: 'image/svg+xml' },
+      { src: '/apple-touch-icon.png', sizes: '180x180', type: 'image/png' },
+    ],
+  }
   return {
-    'brand.css': `:root {
+    'manifest.webmanifest': JSON.stringify(manifest),
+    ...(brandColor && { 'brand.css': styleSheet(brandColor) }),
+  }
+}
+
+/** Overrides custom properties of public/style.css. */
+function styleSheet({ light, dark }: BrandColor): string {
+  return `:root {
   --accent: light-dark(${light}, ${dark});
   --on-accent: light-dark(#ffffff, #000000);
 }
-`,
-  }
+`
 }

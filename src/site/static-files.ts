@@ -1,31 +1,75 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
 import type { Middleware } from 'koa'
 
-/**
- * Serves the files of a folder, and generated files by their names. The files are read at the start, so that no request path
- * reaches the file system.
- */
-export async function staticFiles(
-  folder: string,
-  generated: Readonly<Record<string, string>> = {},
-): Promise<Middleware> {
-  const files = new Map<string, { body: string | Buffer; etag: string }>()
-  const add = (name: string, body: string | Buffer) =>
-    files.set(`/${name}`, { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` })
-  for (const name of await readdir(folder)) add(name, await readFile(join(folder, name)))
-  for (const [name, body] of Object.entries(generated)) add(name, body)
-  return (ctx, next) => {
-    const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? files.get(ctx.path) : undefined
-    if (!file) return next()
-    ctx.status = 200
-    ctx.etag = file.etag
-    ctx.set('Cache-Control', 'no-cache')
-    if (ctx.fresh) ctx.status = 304
-    else {
-      ctx.body = file.body
+const encoders = { br: promisify(brotliCompress), gzip: promisify(gzip) }
+const year = 31_536_000
+
+interface StaticFile {
+  readonly body: Buffer
+  readonly etag: string
+  /** The compressed bodies. Empty for a picture. */
+  readonly encoded: ReadonlyMap<string, () => Promise<Buffer>>
+}
+
+/** The files of a folder and generated files, read at the start, so that no request path reaches the file system. */
+export class StaticFiles {
+  /** A digest of all files. Pages link to `/style.css?v=<version>`, which browsers keep without asking again. */
+  readonly version: string
+  readonly #files: ReadonlyMap<string, StaticFile>
+
+  private constructor(files: ReadonlyMap<string, StaticFile>) {
+    this.#files = files
+    this.version = digest([...files].map(([path, { etag }]) => `${path} ${etag}`).join()).slice(0, 10)
+  }
+
+  static async read(folder: string, generated: Readonly<Record<string, string>>): Promise<StaticFiles> {
+    const files = new Map<string, StaticFile>()
+    for (const name of await readdir(folder))
+      files.set(`/${name}`, staticFile(name, await readFile(join(folder, name))))
+    for (const [name, text] of Object.entries(generated))
+      files.set(`/${name}`, staticFile(name, Buffer.from(text)))
+    return new StaticFiles(files)
+  }
+
+  serve(): Middleware {
+    return async (ctx, next) => {
+      const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? this.#files.get(ctx.path) : undefined
+      if (!file) return next()
+      const accepted = ctx.acceptsEncodings()
+      const encoding = [...file.encoded.keys()].find((each) => accepted.includes(each))
+      ctx.status = 200
+      ctx.etag = `"${file.etag}${encoding ?? ''}"`
+      // Another version gets the file of this process, which may be newer or older, so it must not be kept.
+      const isKept = ctx.query.v === this.version
+      ctx.set('Cache-Control', isKept ? `public, max-age=${year}, immutable` : 'no-cache')
+      if (file.encoded.size > 0) ctx.vary('Accept-Encoding')
+      if (ctx.fresh) {
+        ctx.status = 304
+        return
+      }
       ctx.type = extname(ctx.path)
+      if (encoding) ctx.set('Content-Encoding', encoding)
+      ctx.body = (await file.encoded.get(encoding ?? '')?.()) ?? file.body
     }
   }
+}
+
+function staticFile(name: string, content: Buffer): StaticFile {
+  const isText = extname(name) !== '.png'
+  // Browsers do not need the indentation.
+  const body = /\.(css|js)$/.test(name) ? Buffer.from(content.toString().replace(/^ +/gm, '')) : content
+  const encoded = Object.entries(encoders).map(([encoding, encode]) => {
+    // At the first request, because the highest compression takes some time.
+    let result: Promise<Buffer> | undefined
+    return [encoding, () => (result ??= encode(body))] as const
+  })
+  return { body, etag: digest(body), encoded: new Map(isText ? encoded : []) }
+}
+
+function digest(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('base64url')
 }

@@ -19,7 +19,7 @@ describe('the templates', () => {
         assert.match(raw, /^(include\('@[\w/-]+'|it\.body )/, name)
       assert.doesNotMatch(
         text,
-        /<script(?! type="module" src="\/app\.js"><\/script>)|<style|\sstyle=|\son[a-z]+=|javascript:/i,
+        /<script(?! type="module" src="<%= file\('app\.js'\) %>"><\/script>)|<style|\sstyle=|\son[a-z]+=|javascript:/i,
         name,
       )
       for (const [, quote = ''] of text.matchAll(/=\s*([^"\s>]?)<%=/g))
@@ -27,7 +27,7 @@ describe('the templates', () => {
       for (const [, address = ''] of text.matchAll(/\s(?:href|src|action|formaction)="([^"]*<%[^"]*)"/g))
         assert.match(
           address,
-          /^(\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.(?:older|support|action|back|type|uri|url) %>(?:\/<%= id %>)?|\/(?:login|signup|confirm)(?:\/[\w-]+)?<%= nextQuery %>)$/,
+          /^(<%= file\('[\w.-]+'\) %>|\/[\w/-]+<%= id %>[\w/-]*|#<%= field %>|<%= path %>|<%= it\.(?:older|support|action|back|type|uri|url) %>(?:\/<%= id %>)?|\/(?:login|signup|confirm)(?:\/[\w-]+)?<%= nextQuery %>)$/,
           name,
         )
     }

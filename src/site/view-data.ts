@@ -5,7 +5,9 @@ import type { NewTokenRecord, PasskeyRecord, SessionRecord, TokenRecord } from '
 export interface SiteData {
   /** The name of the site. */
   readonly site?: string
-  /** A sentence about the site, for its home page. */
+  /** The version of the static files, for their URLs. */
+  readonly version?: string
+  /** A sentence about the site, for its home page and for previews of links to it. */
   readonly tagline?: string | undefined
   /** The `https:` or `mailto:` URL for questions, if it is configured. */
   readonly support?: string | undefined

@@ -9,7 +9,7 @@ import type { Common, Views } from './view-data.ts'
 import { views } from './views.ts'
 
 // One middleware for all tests, because each new one compiles all templates.
-const addRender = views({ site: 'Example' })
+const addRender = views({ site: 'Example', version: 'abc' })
 const ada = { name: 'Ada', email: 'ada@example.com' }
 const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
 
@@ -277,7 +277,7 @@ describe('views and page', () => {
           assert.deepEqual(
             addresses.filter(
               (address) =>
-                !/^(|\/[\w./-]*(\?next=[^\s<>]*)?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+|https:\/\/github\.com\/koa-authenticators\/[\w./-]+|https:\/\/sso\.example\.com\/\?[^\s<>]*)$/.test(
+                !/^(|\/[\w./-]*(\?(?:v=abc|next=[^\s<>]*))?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+|https:\/\/github\.com\/koa-authenticators\/[\w./-]+|https:\/\/sso\.example\.com\/\?[^\s<>]*)$/.test(
                   address ?? '',
                 ),
             ),

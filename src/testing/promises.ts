@@ -46,7 +46,9 @@ function assertHeaders({ headers, request, status }: Answer): void {
   )
   assert.equal(headers['cross-origin-opener-policy'], 'same-origin', request)
   assert.equal(headers['cross-origin-resource-policy'], 'same-origin', request)
-  assert.match(headers['cache-control'] ?? '', /^no-(store|cache)$/, request)
+  const isVersionOfFile = / \/[\w-]+\.\w+\?v=[\w-]{10}$/.test(request)
+  const caching = isVersionOfFile ? /^(no-cache|public, max-age=31536000, immutable)$/ : /^no-(store|cache)$/
+  assert.match(headers['cache-control'] ?? '', caching, request)
   for (const name of ['server', 'x-powered-by', 'access-control-allow-origin'])
     assert.equal(headers[name], undefined, `${request} sends ${name}`)
   assert.notEqual(status, 500, request)

@@ -29,6 +29,9 @@ export const others: readonly Route[] = [
     '/app.js',
     '/passkeys.js',
     '/favicon.svg',
+    '/apple-touch-icon.png',
+    '/picture.png',
+    '/manifest.webmanifest',
   ],
 ].map((path) => ({ method: 'GET', path, template: path }))
 

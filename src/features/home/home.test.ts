@@ -206,6 +206,9 @@ describe('static files', () => {
       '/app.js': 'text/javascript; charset=utf-8',
       '/passkeys.js': 'text/javascript; charset=utf-8',
       '/favicon.svg': 'image/svg+xml',
+      '/apple-touch-icon.png': 'image/png',
+      '/picture.png': 'image/png',
+      '/manifest.webmanifest': 'application/manifest+json; charset=utf-8',
     }
     for (const [path, type] of Object.entries(types)) {
       const { status, headers, cookies } = await site.visitor().get(path)
@@ -216,6 +219,60 @@ describe('static files', () => {
       const head = await site.visitor().send('HEAD', path)
       assert.deepEqual([head.status, head.headers['content-length']], [200, headers['content-length']])
     }
+  })
+
+  test('of a page are kept for a year, until their version changes', async (t) => {
+    const site = await startSite(t)
+    const { text } = await site.visitor().page('/login')
+    const [path = ''] = text.match(/\/style\.css\?v=[\w-]{10}/) ?? []
+    const cacheControlOf = async (path: string) => (await site.visitor().get(path)).headers['cache-control']
+    assert.equal(await cacheControlOf(path), 'public, max-age=31536000, immutable')
+    assert.equal(await cacheControlOf('/style.css?v=another1234'), 'no-cache')
+    const branded = await startSite(t, { BRAND_COLOR: '#0055ff' })
+    assert.ok(!(await branded.visitor().page('/login')).text.includes(path))
+  })
+
+  test('are compressed with Brotli or gzip, each with its own ETag, if the browser accepts it', async (t) => {
+    const site = await startSite(t)
+    const plain = await fetch(`${site.url}/style.css`, { headers: { 'accept-encoding': 'identity' } })
+    const sheet = await plain.text()
+    const etags = [plain.headers.get('etag')]
+    for (const [accepted, encoding] of [
+      ['gzip, deflate, br', 'br'],
+      ['gzip, br;q=0', 'gzip'],
+    ] as const) {
+      const answer = await fetch(`${site.url}/style.css`, { headers: { 'accept-encoding': accepted } })
+      assert.equal(answer.headers.get('content-encoding'), encoding)
+      assert.equal(answer.headers.get('vary'), 'Accept-Encoding')
+      assert.ok(Number(answer.headers.get('content-length')) < sheet.length / 2)
+      assert.equal(await answer.text(), sheet)
+      etags.push(answer.headers.get('etag'))
+    }
+    assert.equal(new Set(etags).size, 3)
+    const picture = await fetch(`${site.url}/picture.png`, { headers: { 'accept-encoding': 'br' } })
+    assert.deepEqual([picture.headers.get('content-encoding'), picture.headers.get('vary')], [null, null])
+  })
+
+  test('and the home page have at most 30 KB for a first visit, without the example', async (t) => {
+    const site = await startSite(t)
+    const { text } = await site.visitor().page('/')
+    const paths = [
+      ...text.matchAll(/(?:rel="(?:stylesheet|icon)"|script type="module") (?:href|src)="([^"]+)"/g),
+    ]
+    assert.equal(paths.length, 4)
+    let size = text.replace(/<figure[\s\S]*<\/figure>/, '').length
+    for (const [, path = ''] of paths) size += (await site.visitor().get(path)).text.length
+    assert.ok(size <= 30_000, `${size} bytes`)
+  })
+})
+
+describe('the home page', () => {
+  test('has a description and a picture for previews of links', async (t) => {
+    const site = await startSite(t, { SITE_NAME: 'Acme', SITE_TAGLINE: 'Payments & more' })
+    const { text } = await site.visitor().page('/')
+    assert.match(text, /<meta name="description" content="Payments &amp; more">/)
+    assert.ok(text.includes(`<meta property="og:image" content="${site.url}/picture.png">`))
+    assert.equal(JSON.parse((await site.visitor().get('/manifest.webmanifest')).text).name, 'Acme')
   })
 })
 
