@@ -30,11 +30,11 @@ describe('notify', () => {
     const answer = await site.visitor().form('/login', { username: ada.email, password }, headers)
     assert.equal(answer.status, 303)
     const { to, subject, text, html } = await receiveMail(site)
-    assert.deepEqual([to, subject], [ada.email, 'koa-authenticators: New sign-in to your account'])
+    assert.deepEqual([to, subject], [ada.email, 'New sign-in to your account at koa-authenticators'])
     assert.match(text, /^Hello Ada,$/m)
     assert.match(text, /^Device: Firefox on Linux$/m)
     assert.match(text, /^Network: 127\.0\.0\.1$/m)
-    assert.match(text, /^If it was not you, choose a new password\..+\/forgot$/m)
+    assert.match(text, /^If it was not you, choose a new password\.[\s\S]+^This wasn't me:\n.+\/forgot$/m)
     const [, at = ''] = /^Time: (.+) UTC$/m.exec(text) ?? []
     const minute = Date.parse(`${at.replace(' at ', ' ')} UTC`) / 60_000
     assert.ok(minute >= before && minute <= before + 1, at)
@@ -47,7 +47,10 @@ describe('notify', () => {
     const send = () => site.visitor().post('/login', { ...basic(ada), ...agent })
     for (const { status } of await Promise.all([send(), send(), send()])) assert.equal(status, 200)
     const { to, subject, text } = await receiveMail(site)
-    assert.deepEqual([to, subject], [ada.email, 'koa-authenticators: New use of your password by a program'])
+    assert.deepEqual(
+      [to, subject],
+      [ada.email, 'New use of your password by a program at koa-authenticators'],
+    )
     assert.match(text, /^Device: A program \(curl\)$/m)
     assert.match(text, /^Network: 127\.0\.0\.1$/m)
     assert.match(text, /^If it was not you, choose a new password\./m)
@@ -60,7 +63,11 @@ describe('notify', () => {
     await visitor.form('/account/password', { currentPassword: password, ...passwords })
     await receiveMails(site)
     assert.equal((await site.visitor().get('/account/tokens', basic(ada, newPassword))).status, 200)
-    assert.match((await receiveMail(site)).subject, /by a program$/, 'after a password change')
+    assert.match(
+      (await receiveMail(site)).subject,
+      /by a program at koa-authenticators$/,
+      'after a password change',
+    )
   })
 
   test('Q5 sends no notice of Basic credentials from a known device, or to an unverified address', async (t) => {
@@ -77,18 +84,18 @@ describe('notify', () => {
       (await visitor.form('/account/password', { currentPassword: password, ...passwords })).status,
       303,
     )
-    assert.match((await receiveMail(site)).subject, /Your password was changed$/)
+    assert.match((await receiveMail(site)).subject, /Your password was changed at koa-authenticators$/)
 
     const token = await takeResetToken(site, ada)
     assert.equal((await site.visitor().json('/reset', { token, ...passwords })).status, 204)
-    assert.match((await receiveMail(site)).subject, /Your password was reset$/)
+    assert.match((await receiveMail(site)).subject, /Your password was reset at koa-authenticators$/)
 
     const closing = await site
       .visitor()
       .json('/account/close', { password: newPassword }, basic(ada, newPassword))
     assert.equal(closing.status, 204)
     const { subject, to, text } = await receiveMail(site)
-    assert.match(subject, /Your account was closed$/)
+    assert.match(subject, /Your account was closed at koa-authenticators$/)
     assert.equal(to, ada.email)
     assert.match(text, /^If it was not you, contact us at once\.$/m)
   })
@@ -117,7 +124,7 @@ describe('notify', () => {
     // The first sign-in of `siteWithAda` counts too.
     assert.equal((await receiveMails(site)).length, 9)
     await visitor.form('/account/password', { currentPassword: password, ...passwords })
-    assert.match((await receiveMail(site)).subject, /Your password was changed$/)
+    assert.match((await receiveMail(site)).subject, /Your password was changed at koa-authenticators$/)
   })
 
   test('Q6 removes the punctuation of links from the name and the device', async (t) => {

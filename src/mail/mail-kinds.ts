@@ -27,9 +27,9 @@ const linkKinds = ['invite', 'reset', 'verify', 'change-email'] as const
 /** The kinds with a one-time link. The outbox creates the link when it sends the mail. */
 export type LinkKind = (typeof linkKinds)[number]
 
-/** The subject of each kind. `MailTemplates` puts the name of the site before the subject. */
+/** The subject of each kind. `MailTemplates` adds “at” and the name of the site. */
 export const subjects: { readonly [Kind in MailKind]: (data: Mails[Kind]) => string } = {
-  invite: () => 'Choose a password for your account',
+  invite: () => 'Choose the password of your account',
   reset: () => 'Choose a new password',
   verify: () => 'Confirm your e-mail address',
   'change-email': () => 'Confirm your new e-mail address',

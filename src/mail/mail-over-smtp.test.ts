@@ -47,7 +47,7 @@ describe('mail over SMTP', () => {
     assert.equal((await site.visitor().form('/reset', fields)).status, 303)
     assert.equal((await session.get('/me')).status, 401)
     await send()
-    assert.match(server.mails[2]?.headers.subject ?? '', /Your password was reset$/)
+    assert.match(server.mails[2]?.headers.subject ?? '', /Your password was reset at koa-authenticators$/)
     assert.equal(server.mails.length, 3)
   })
 

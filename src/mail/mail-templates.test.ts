@@ -60,7 +60,8 @@ describe('MailTemplates', () => {
 
   test('the text says the same as the HTML', () => {
     for (const { kind, html, text } of renderAll()) {
-      const body = html.slice(html.indexOf('<body')).replace(/<[^>]+>/g, ' ')
+      const shown = html.slice(html.indexOf('<body')).replace(/<div style="display:none[\s\S]*?<\/div>/, '')
+      const body = shown.replace(/<[^>]+>/g, ' ')
       assert.deepEqual(wordsOf(unescapeHtml(body)), wordsOf(text), kind)
     }
   })
@@ -74,7 +75,19 @@ describe('MailTemplates', () => {
   })
 
   test('a subject is one line with the name of the site', () => {
-    for (const { subject } of renderAll()) assert.match(subject, /^Ada’s <site>: [A-Z][\w' -]+$/)
+    for (const { subject } of renderAll()) assert.match(subject, /^[A-Z][\w' -]+ at Ada’s <site>$/)
+  })
+
+  test('a list of mails shows the lifetime of a link, or the device and the time, beside the subject', () => {
+    const preheaderOf = ({ html }: { html: string }) =>
+      html.match(/<div style="display:none[^>]*>(.*)<\/div>/)?.[1]
+    assert.equal(preheaderOf(render('reset', undefined)), 'The link works for one hour.')
+    const data = { ...notice('password changed'), device: 'Firefox on <Linux>' }
+    assert.equal(
+      preheaderOf(render('notice', data)),
+      'Firefox on &lt;Linux&gt;, 25 November 2026 at 18:18 UTC',
+    )
+    for (const mail of renderAll()) assert.ok(preheaderOf(mail), mail.kind)
   })
 
   test('a notice has the time, the device, the network and advice, without a link that signs in', () => {

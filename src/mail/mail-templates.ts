@@ -40,7 +40,7 @@ export class MailTemplates {
   }
 
   render<Kind extends MailKind>(kind: Kind, data: Mails[Kind], view: MailView) {
-    const subject = `${this.#site.site}: ${subjects[kind](data)}`
+    const subject = `${subjects[kind](data)} at ${this.#site.site}`
     const lifetime = view.link && inWords(view.link.lifetime)
     const texts = { subject, url: view.link?.url, lifetime, full, notices }
     const values = { ...oneLineEach(data), ...this.#site, ...view, ...texts }

@@ -39,7 +39,7 @@ export const notices = {
     text: 'A wrong code was entered on an unknown device, after the right password or in a session of your account.',
   },
   'authenticator app turned on': {
-    subject: 'Your authenticator app is on',
+    subject: 'An authenticator app was added',
     text: 'An authenticator app was added to your account. A sign-in with the password now also needs a code of the app. All other sessions have ended.',
     needsOperator: true,
   },

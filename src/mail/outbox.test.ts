@@ -92,7 +92,7 @@ describe('Outbox', () => {
     assert.equal(await outbox.sendDue(origin), 1)
     const [mail = assert.fail(), ...others] = mails
     assert.deepEqual([others, mail.to, mail.kind], [[], 'ada@example.com', 'notice'])
-    assert.equal(mail.subject, 'Ada’s site: New sign-in to your account')
+    assert.equal(mail.subject, 'New sign-in to your account at Ada’s site')
     assert.deepEqual(await rows(site), [])
     const [{ mail: id, kind, tries, msg }] = log() as [Record<string, unknown>]
     assert.deepEqual([kind, tries, msg], ['notice', 1, 'mail sent'])

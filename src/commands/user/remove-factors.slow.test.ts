@@ -53,7 +53,7 @@ describe('remove-factors', () => {
     assert.equal(await loginStatus(site, ada), 200)
     const [mail, ...others] = await receiveMails(site)
     assert.deepEqual(others, [])
-    assert.equal(mail?.subject, 'koa-authenticators: Your authenticator app and passkeys were removed')
+    assert.equal(mail?.subject, 'Your authenticator app and passkeys were removed at koa-authenticators')
     assert.match(mail.text, /^Device: The operator of the site$/m)
   })
 

@@ -45,7 +45,7 @@ describe('set-password', () => {
 
     await user('set-password ada@example.com', another)
     const { to, subject, text } = await receiveMail(site)
-    assert.deepEqual([to, subject], ['ada@example.com', 'koa-authenticators: Your password was changed'])
+    assert.deepEqual([to, subject], ['ada@example.com', 'Your password was changed at koa-authenticators'])
     assert.match(text, /^Hello Ada,$/m)
     assert.match(text, /^Device: The operator of the site$/m)
     assert.doesNotMatch(text, /Network|undefined/)

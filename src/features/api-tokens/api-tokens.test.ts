@@ -228,7 +228,7 @@ describe('a new token', () => {
     await receiveMails(site)
     await here.json(path, { name: 'CI' })
     const { subject, text } = await receiveMail(site)
-    assert.equal(subject, 'koa-authenticators: An API token was created')
+    assert.equal(subject, 'An API token was created at koa-authenticators')
     assert.match(text, /It works without your password until it expires/)
   })
 })

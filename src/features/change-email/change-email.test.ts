@@ -43,7 +43,7 @@ describe('POST /account/email', () => {
 
     const [link, notice, ...others] = await receiveMails(site)
     assert.deepEqual([link?.to, notice?.to, others], [email, person.email, []])
-    assert.match(link?.subject ?? '', /Confirm your new e-mail address$/)
+    assert.match(link?.subject ?? '', /Confirm your new e-mail address at koa-authenticators$/)
     assert.match(link?.text ?? '', /This link works once, for 24 hours\./)
     assert.match(link?.token ?? '', /^[\w-]{43}$/)
     assert.doesNotMatch(
@@ -51,8 +51,11 @@ describe('POST /account/email', () => {
       /Ada/,
       'a mail to an address that is not verified contains no name',
     )
-    assert.match(notice?.subject ?? '', /Request to change your e-mail address$/)
-    assert.match(notice?.text ?? '', /If it was not you, choose a new password\..*\/forgot$/m)
+    assert.match(notice?.subject ?? '', /Request to change your e-mail address at koa-authenticators$/)
+    assert.match(
+      notice?.text ?? '',
+      /If it was not you, choose a new password\.[\s\S]+^This wasn't me:\n.+\/forgot$/m,
+    )
     assert.equal(notice?.token, '')
     assert.deepEqual(await users(), before)
     assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
@@ -107,7 +110,7 @@ describe('POST /account/email', () => {
       const toBob = used.mails.filter(({ to }) => to === bob.email)
       assert.equal(toBob.length, 2)
       for (const { subject, text, token } of toBob) {
-        assert.match(subject, /You already have an account$/)
+        assert.match(subject, /You already have an account at koa-authenticators$/)
         assert.match(text, /Nothing|nothing has changed/)
         assert.deepEqual([token, text.includes('Ada'), text.includes('Bob')], ['', false, false])
       }
@@ -194,7 +197,7 @@ describe('POST /account/email', () => {
     await receiveMails(site)
     await site.visitor().json('/forgot', { email: person.email })
     const { to, subject } = await receiveMail(site)
-    assert.deepEqual([to, subject], [person.email, 'koa-authenticators: Choose a new password'])
+    assert.deepEqual([to, subject], [person.email, 'Choose a new password at koa-authenticators'])
   })
 
   test('rejects tokens, anonymous requests and requests from other origins', async (t) => {

@@ -48,7 +48,7 @@ describe('POST /verify with the link of a new address', () => {
     assert.deepEqual(new Set(mails.map(({ to }) => to)), new Set([person.email, email]))
     assert.equal(mails.length, 2)
     for (const { subject, text, token: none } of mails) {
-      assert.match(subject, /Your e-mail address was changed$/)
+      assert.match(subject, /Your e-mail address was changed at koa-authenticators$/)
       assert.match(text, /If it was not you, contact us at once/)
       assert.match(text, /^Time: .*\nDevice: .*\nNetwork: 127\.0\.0\.1$/m)
       assert.equal(none, '')

@@ -65,7 +65,7 @@ describe('POST /forgot', () => {
     await receiveMails(site)
     for (const email of ['nobody@example.com', 'bob@example.com', ada.email]) await requestReset(site, email)
     const { to, subject, text, token } = await receiveMail(site)
-    assert.deepEqual([to, subject], [ada.email, 'koa-authenticators: Choose a new password'])
+    assert.deepEqual([to, subject], [ada.email, 'Choose a new password at koa-authenticators'])
     assert.doesNotMatch(text, /\bAda\b/)
     assert.ok(text.includes(`\n${site.url}/reset?token=${token}\n`))
     assert.deepEqual(await sql(site, 'select * from mails'), [])

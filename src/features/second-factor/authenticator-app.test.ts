@@ -128,7 +128,7 @@ describe('a sign-in with a recovery code', () => {
       /You have used a recovery code\. Codes left: 9\. You can replace them/,
     )
     const mails = await receiveMails(site)
-    const mail = mails.find(({ subject }) => subject === 'koa-authenticators: A recovery code was used')
+    const mail = mails.find(({ subject }) => subject === 'A recovery code was used at koa-authenticators')
     assert.match(mail?.text ?? '', /^Recovery codes left: 9$/m)
     assert.match(mail?.html ?? '', /<dt[^>]*>Recovery codes left<\/dt> <dd[^>]*>9<\/dd>/)
   })

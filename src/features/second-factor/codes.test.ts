@@ -103,12 +103,12 @@ describe('a verified address', () => {
     await app.visitor.json('/account/security/totp/remove', {})
     const subjects = (await receiveMails(site)).map(({ subject }) => subject)
     for (const expected of [
-      'Your authenticator app is on',
+      'An authenticator app was added',
       'A recovery code was used',
       'Your recovery codes were replaced',
       'Your authenticator app was removed',
     ])
-      assert.ok(subjects.includes(`koa-authenticators: ${expected}`), expected)
+      assert.ok(subjects.includes(`${expected} at koa-authenticators`), expected)
     const { text } = await app.visitor.get('/account/activity')
     for (const event of ['turned on', 'turned off']) assert.match(text, RegExp(`authenticator app ${event}`))
   })

@@ -117,7 +117,7 @@ describe('guesses of a code', () => {
     const mails = await receiveMails(site)
     assert.deepEqual(
       mails.map(({ subject }) => subject),
-      ['koa-authenticators: Wrong code for your account'],
+      ['Wrong code for your account at koa-authenticators'],
     )
     assert.match(mails[0]?.text ?? '', /192\.0\.2\.7/)
     const { text } = await app.visitor.get('/account/activity')
