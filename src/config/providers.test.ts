@@ -28,7 +28,7 @@ describe('PROVIDERS', () => {
 
   test('knows the issuers of Google, GitHub, Microsoft and Apple, and accepts any other issuer', () => {
     const providers = read({
-      PROVIDERS: 'google,github,microsoft,apple,work',
+      PROVIDERS: 'google,github,microsoft,apple,company',
       ...client('GOOGLE'),
       PROVIDER_GOOGLE_TENANT: 'example.com',
       ...client('GITHUB'),
@@ -37,10 +37,10 @@ describe('PROVIDERS', () => {
       PROVIDER_APPLE_TEAM_ID: 'TEAM',
       PROVIDER_APPLE_KEY_ID: 'KEY',
       PROVIDER_APPLE_PRIVATE_KEY: keyFile('P-256'),
-      ...client('WORK'),
-      PROVIDER_WORK_ISSUER: 'https://sso.example.com/realms/work',
-      PROVIDER_WORK_LABEL: 'Example SSO',
-      PROVIDER_WORK_CLIENT_AUTHENTICATION: 'post',
+      ...client('COMPANY'),
+      PROVIDER_COMPANY_ISSUER: 'https://sso.example.com/realms/company',
+      PROVIDER_COMPANY_LABEL: 'Example SSO',
+      PROVIDER_COMPANY_CLIENT_AUTHENTICATION: 'post',
     })
     assert.deepEqual(
       providers.map(({ id, label, kind, issuer }) => [id, label, kind, issuer]),
@@ -49,13 +49,13 @@ describe('PROVIDERS', () => {
         ['github', 'GitHub', 'github', 'https://github.com'],
         ['microsoft', 'Microsoft', 'openid', 'https://login.microsoftonline.com/common/v2.0'],
         ['apple', 'Apple', 'apple', 'https://appleid.apple.com'],
-        ['work', 'Example SSO', 'openid', 'https://sso.example.com/realms/work'],
+        ['company', 'Example SSO', 'openid', 'https://sso.example.com/realms/company'],
       ],
     )
-    const [google, github, , apple, work] = providers
+    const [google, github, , apple, company] = providers
     assert.deepEqual(google?.tenant, { claim: 'hd', value: 'example.com' })
     assert.deepEqual([google?.prompt, github?.prompt], ['select_account', undefined])
-    assert.equal(work?.clientAuthentication, 'client_secret_post')
+    assert.equal(company?.clientAuthentication, 'client_secret_post')
     assert.equal(apple?.apple?.teamId, 'TEAM')
   })
 
@@ -66,12 +66,12 @@ describe('PROVIDERS', () => {
         readConfig({
           NODE_ENV: 'test',
           DATA_DIR,
-          PROVIDERS: 'google,work,other-one,github,apple',
+          PROVIDERS: 'google,company,other-one,github,apple',
           PROVIDER_GOOGLE_CLIENT_ID: 'id',
-          ...client('WORK'),
-          PROVIDER_WORK_ISSUER: 'http://sso.example.com',
-          PROVIDER_WORK_CLIENT_AUTHENTICATION: 'header',
-          PROVIDER_WORK_TENANT: 'example.com',
+          ...client('COMPANY'),
+          PROVIDER_COMPANY_ISSUER: 'http://sso.example.com',
+          PROVIDER_COMPANY_CLIENT_AUTHENTICATION: 'header',
+          PROVIDER_COMPANY_TENANT: 'example.com',
           ...client('OTHER_ONE'),
           PROVIDER_OTHER_ONE_ISSUER: 'https://accounts.google.com',
           ...client('GITHUB'),
@@ -85,12 +85,12 @@ describe('PROVIDERS', () => {
         assert.deepEqual(names.sort(), [
           'PROVIDER_APPLE_PRIVATE_KEY',
           'PROVIDER_APPLE_TEAM_ID',
+          'PROVIDER_COMPANY_CLIENT_AUTHENTICATION',
+          'PROVIDER_COMPANY_ISSUER',
+          'PROVIDER_COMPANY_TENANT',
           'PROVIDER_GITHUB_ISSUER',
           'PROVIDER_GOOGLE_CLIENT_SECRET',
           'PROVIDER_OTHER_ONE_ISSUER',
-          'PROVIDER_WORK_CLIENT_AUTHENTICATION',
-          'PROVIDER_WORK_ISSUER',
-          'PROVIDER_WORK_TENANT',
           'PUBLIC_URL',
         ])
         return !message.includes(secret)

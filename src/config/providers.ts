@@ -58,7 +58,7 @@ export function readProviders(
   if (ids.some((id) => !/^[a-z][a-z\d-]{0,29}$/.test(id)) || new Set(ids).size < ids.length) {
     environment.reject(
       'PROVIDERS',
-      'must be different names in lower case, separated by commas, such as google,github,work',
+      'must be different names in lower case, separated by commas, such as google,github,company',
     )
     return []
   }

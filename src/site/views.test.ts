@@ -28,7 +28,7 @@ const profile = {
   passwordChangedAt: new Date(0),
 }
 
-const identity = { id: '1', provider: 'work', label: payload, createdAt: new Date(0), lastUsedAt: null }
+const identity = { id: '1', provider: 'company', label: payload, createdAt: new Date(0), lastUsedAt: null }
 
 const event = { event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }
 

@@ -8,22 +8,22 @@ import type { Answer } from './promises.ts'
 import { type Site, startSite } from './site.ts'
 import type { Visitor } from './visitor.ts'
 
-/** A site with the identity provider `work`, which forges its answers as a test wants. */
+/** A site with the identity provider `company`, which forges its answers as a test wants. */
 export async function providerSite(t: TestContext, environment: Record<string, string> = {}) {
-  const work = await fakeOpenID()
-  t.after(() => work.close())
-  const site = await startSite(t, { ...workClient(work.url), ...environment }, { isPublic: true })
-  return { site, work }
+  const company = await fakeOpenID()
+  t.after(() => company.close())
+  const site = await startSite(t, { ...companyClient(company.url), ...environment }, { isPublic: true })
+  return { site, company }
 }
 
-/** The variables of the provider `work`. */
-export function workClient(issuer: string): Record<string, string> {
+/** The variables of the provider `company`. */
+export function companyClient(issuer: string): Record<string, string> {
   return {
-    PROVIDERS: 'work',
-    PROVIDER_WORK_ISSUER: issuer,
-    PROVIDER_WORK_LABEL: 'Work',
-    PROVIDER_WORK_CLIENT_ID: client.clientId,
-    PROVIDER_WORK_CLIENT_SECRET: client.clientSecret,
+    PROVIDERS: 'company',
+    PROVIDER_COMPANY_ISSUER: issuer,
+    PROVIDER_COMPANY_LABEL: 'Company',
+    PROVIDER_COMPANY_CLIENT_ID: client.clientId,
+    PROVIDER_COMPANY_CLIENT_SECRET: client.clientSecret,
   }
 }
 
@@ -37,7 +37,7 @@ export function urlOf({ status, text }: Answer): URL {
 /** Starts a flow with a form, and returns the path and query with which the fake provider answers. */
 export async function answerOf(
   visitor: Visitor,
-  path = '/login/with/work',
+  path = '/login/with/company',
   fields: Record<string, string> = {},
 ): Promise<string> {
   return visit(urlOf(await visitor.form(path, fields)))
@@ -67,7 +67,7 @@ export async function signUpWith(site: Pick<Site, 'visitor'>, person = ada): Pro
 export async function signUpAndLink(site: Pick<Site, 'visitor'>, name = 'Ada') {
   const person = await signUp(site, name)
   const visitor = await signIn(site, person)
-  const linked = await goWith(visitor, '/account/identities/with/work')
+  const linked = await goWith(visitor, '/account/identities/with/company')
   assert.equal(linked.headers.location, '/account/security', linked.text)
   return { person, visitor }
 }

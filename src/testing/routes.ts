@@ -60,6 +60,6 @@ async function readRoutes(): Promise<Route[]> {
     path: String(path)
       .replace(':id', '00000000-0000-7000-8000-000000000000')
       .replace(':code', 'not_found')
-      .replace(':provider', 'work'),
+      .replace(':provider', 'company'),
   }))
 }

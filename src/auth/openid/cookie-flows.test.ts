@@ -5,7 +5,7 @@ import { CookieFlows } from './cookie-flows.ts'
 import { flowLifetime } from './flow.ts'
 
 const secret = 'a secret of thirty-two characters'
-const flow = { provider: 'work', data: { next: '/after' } }
+const flow = { provider: 'company', data: { next: '/after' } }
 
 /** A browser with cookies, and the context of its next request. */
 function cookieJar() {

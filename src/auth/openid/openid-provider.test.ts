@@ -8,21 +8,21 @@ import { OpenIDProvider, type OpenIDProviderOptions } from './openid-provider.ts
 let clock = Date.now()
 const hour = 60 * 60_000
 
-async function serveWork(t: TestContext, options: Partial<OpenIDProviderOptions> = {}) {
-  const [work, other] = await Promise.all([fakeOpenID(), fakeOpenID()])
-  t.after(() => Promise.all([work.close(), other.close()]))
+async function serveCompany(t: TestContext, options: Partial<OpenIDProviderOptions> = {}) {
+  const [company, other] = await Promise.all([fakeOpenID(), fakeOpenID()])
+  t.after(() => Promise.all([company.close(), other.close()]))
   const { browser } = await serveProviders(t, (callback) => [
     new OpenIDProvider({
-      name: 'work',
-      issuer: work.url,
-      callbackUrl: callback('work'),
+      name: 'company',
+      issuer: company.url,
+      callbackUrl: callback('company'),
       now: () => clock,
       ...client,
       ...options,
     }),
     new OpenIDProvider({ name: 'other', issuer: other.url, callbackUrl: callback('other'), ...client }),
   ])
-  return { work, other, browser }
+  return { company, other, browser }
 }
 
 describe('OpenIDProvider', () => {
@@ -31,16 +31,16 @@ describe('OpenIDProvider', () => {
   })
 
   it('V1: identifies a person by the issuer and the subject', async (t) => {
-    const { work, browser } = await serveWork(t)
-    const { user, data } = await signInWith(browser(), '/work')
-    assert.equal(user?.issuer, work.url)
+    const { company, browser } = await serveCompany(t)
+    const { user, data } = await signInWith(browser(), '/company')
+    assert.equal(user?.issuer, company.url)
     assert.equal(user?.subject, 'person-1')
     assert.equal(user?.email, 'ada@example.com')
     assert.deepEqual(data, { next: '/after' })
   })
 
   it('V6: counts an address as verified only if the provider says so', async (t) => {
-    const { work, browser } = await serveWork(t)
+    const { company, browser } = await serveCompany(t)
     for (const [claim, isVerified] of [
       [true, true],
       ['true', true],
@@ -50,13 +50,13 @@ describe('OpenIDProvider', () => {
       [null, false],
       [undefined, false],
     ] as const) {
-      work.forgery = { claims: { email_verified: claim } }
-      assert.equal((await signInWith(browser(), '/work')).user?.isEmailVerified, isVerified, String(claim))
+      company.forgery = { claims: { email_verified: claim } }
+      assert.equal((await signInWith(browser(), '/company')).user?.isEmailVerified, isVerified, String(claim))
     }
   })
 
   it('V17 V18: is as fresh as `auth_time` says', async (t) => {
-    const { work, browser } = await serveWork(t)
+    const { company, browser } = await serveCompany(t)
     const seconds = Math.floor(Date.now() / 1000)
     for (const [time, isFresh] of [
       [seconds, true],
@@ -68,24 +68,24 @@ describe('OpenIDProvider', () => {
       [String(seconds), false],
       [1e300, false],
     ] as const) {
-      work.forgery = { claims: { auth_time: time } }
-      const { status, isFresh: found } = await signInWith(browser(), '/work')
+      company.forgery = { claims: { auth_time: time } }
+      const { status, isFresh: found } = await signInWith(browser(), '/company')
       assert.equal(status === 200 && found, isFresh, String(time))
     }
   })
 
   it('V20: asks for a new sign-in with `maxAge`, and refuses an old one', async (t) => {
-    const { work, browser } = await serveWork(t)
+    const { company, browser } = await serveCompany(t)
     const visitor = browser()
-    const url = await begin(visitor, '/work?maxAge=0')
+    const url = await begin(visitor, '/company?maxAge=0')
     assert.equal(url.searchParams.get('prompt'), 'login')
-    work.forgery = { claims: { auth_time: Math.floor(Date.now() / 1000) - 3600 } }
+    company.forgery = { claims: { auth_time: Math.floor(Date.now() / 1000) - 3600 } }
     const { user, refused, code } = await read(await visitor.get(await visit(url)))
     assert.deepEqual([user, refused, code], [undefined, 'invalid', 'auth_time'])
   })
 
   it('signs in nobody with a forged or foreign ID token', async (t) => {
-    const { work, browser } = await serveWork(t)
+    const { company, browser } = await serveCompany(t)
     const forgeries: readonly Forgery[] = [
       { signedBy: 'other' },
       { signedBy: 'secret' },
@@ -103,36 +103,36 @@ describe('OpenIDProvider', () => {
       ...[undefined, '', 1, 'a\0b', 'a\u{1f600}', 'x'.repeat(256)].map((sub) => ({ claims: { sub } })),
     ]
     for (const forgery of forgeries) {
-      work.forgery = forgery
-      const { user, status } = await signInWith(browser(), '/work')
+      company.forgery = forgery
+      const { user, status } = await signInWith(browser(), '/company')
       assert.equal(user, undefined, JSON.stringify(forgery))
       assert.ok(status === 200 || status === 503)
     }
-    work.forgery = {}
+    company.forgery = {}
     clock += 6_000
-    assert.ok((await signInWith(browser(), '/work')).user)
+    assert.ok((await signInWith(browser(), '/company')).user)
   })
 
   it('V21: accepts an answer once, in the browser that started the flow', async (t) => {
-    const { browser } = await serveWork(t)
+    const { browser } = await serveCompany(t)
     const ada = browser()
-    const path = await visit(await begin(ada, '/work'))
+    const path = await visit(await begin(ada, '/company'))
     assert.equal((await read(await browser().get(path))).refused, 'expired')
     assert.ok((await read(await ada.get(path))).user)
     assert.equal((await read(await ada.get(path))).refused, 'expired')
   })
 
   it('V22: keeps the flows of several tabs apart', async (t) => {
-    const { browser } = await serveWork(t)
+    const { browser } = await serveCompany(t)
     const ada = browser()
-    const [one, two] = [await begin(ada, '/work'), await begin(ada, '/work')]
+    const [one, two] = [await begin(ada, '/company'), await begin(ada, '/company')]
     assert.ok((await read(await ada.get(await visit(two)))).user)
     assert.ok((await read(await ada.get(await visit(one)))).user)
   })
 
   it('V23: sends no request to a provider for a forged, doubled or mixed-up answer', async (t) => {
-    const { work, browser } = await serveWork(t)
-    await signInWith(browser(), '/work')
+    const { company, browser } = await serveCompany(t)
+    await signInWith(browser(), '/company')
     const ada = browser()
     const paths = []
     for (const change of [
@@ -143,40 +143,42 @@ describe('OpenIDProvider', () => {
       (query: URLSearchParams) => query.append('state', 'another'),
       (query: URLSearchParams) => query.set('state', ''),
     ]) {
-      const [path = '', search] = (await visit(await begin(ada, '/work'))).split('?')
+      const [path = '', search] = (await visit(await begin(ada, '/company'))).split('?')
       const query = new URLSearchParams(search)
       change(query)
       paths.push(`${path}?${query}`)
     }
-    paths.push((await visit(await begin(ada, '/other'))).replace('/other/', '/work/'))
-    work.requests.length = 0
+    paths.push((await visit(await begin(ada, '/other'))).replace('/other/', '/company/'))
+    company.requests.length = 0
     for (const path of paths) {
       const { user, refused } = await read(await ada.get(path))
       assert.equal(user, undefined, path)
       assert.match(String(refused), /invalid|expired/)
     }
-    assert.deepEqual(work.requests, [])
+    assert.deepEqual(company.requests, [])
   })
 
   it('V24: refuses the code of another flow', async (t) => {
-    const { browser } = await serveWork(t)
-    const [stolen] = [new URL(await visit(await begin(browser(), '/work')), 'http://x')]
+    const { browser } = await serveCompany(t)
+    const [stolen] = [new URL(await visit(await begin(browser(), '/company')), 'http://x')]
     const ada = browser()
-    const own = new URL(await visit(await begin(ada, '/work')), 'http://x')
+    const own = new URL(await visit(await begin(ada, '/company')), 'http://x')
     own.searchParams.set('code', stolen.searchParams.get('code') ?? '')
     const { user, refused } = await read(await ada.get(own.pathname + own.search))
     assert.deepEqual([user, refused], [undefined, 'invalid'])
   })
 
   it('says who refused', async (t) => {
-    const { work, browser } = await serveWork(t, { accepts: ({ claims }) => claims.hd === 'example.com' })
-    assert.equal((await signInWith(browser(), '/work')).refused, 'denied')
-    work.forgery = { claims: { hd: 'example.com' } }
-    assert.ok((await signInWith(browser(), '/work')).user)
-    work.forgery = { answer: { code: undefined, error: 'access_denied' } }
-    assert.deepEqual((await signInWith(browser(), '/work')).code, 'access_denied')
-    work.forgery = { answer: { code: undefined, error: 'invalid_scope' } }
-    assert.equal((await signInWith(browser(), '/work')).status, 503)
+    const { company, browser } = await serveCompany(t, {
+      accepts: ({ claims }) => claims.hd === 'example.com',
+    })
+    assert.equal((await signInWith(browser(), '/company')).refused, 'denied')
+    company.forgery = { claims: { hd: 'example.com' } }
+    assert.ok((await signInWith(browser(), '/company')).user)
+    company.forgery = { answer: { code: undefined, error: 'access_denied' } }
+    assert.deepEqual((await signInWith(browser(), '/company')).code, 'access_denied')
+    company.forgery = { answer: { code: undefined, error: 'invalid_scope' } }
+    assert.equal((await signInWith(browser(), '/company')).status, 503)
   })
 
   const broken: Record<string, Reply> = {
@@ -190,59 +192,59 @@ describe('OpenIDProvider', () => {
   }
   for (const [name, reply] of Object.entries(broken)) {
     it(`V30: responds with 503 to ${name} of the provider, and recovers`, async (t) => {
-      const { work, browser } = await serveWork(t)
+      const { company, browser } = await serveCompany(t)
       for (const path of ['/token', '/jwks', '/.well-known/openid-configuration']) await fails(path)
 
       async function fails(path: string): Promise<void> {
         clock += 2 * hour
         const visitor = browser()
-        const answer = await visit(await begin(visitor, '/work'))
-        work.replies.set(path, reply)
+        const answer = await visit(await begin(visitor, '/company'))
+        company.replies.set(path, reply)
         clock += 2 * hour
         if (path === '/token') assert.equal((await visitor.get(answer)).status, 503)
-        work.replies.clear()
+        company.replies.clear()
         clock += 6_000
-        assert.ok((await signInWith(browser(), '/work')).user, path)
+        assert.ok((await signInWith(browser(), '/company')).user, path)
       }
     })
   }
 
   it('V30: gives up on a provider that does not answer', async (t) => {
-    const { work, browser } = await serveWork(t, { timeout: 0.2 })
+    const { company, browser } = await serveCompany(t, { timeout: 0.2 })
     const ada = browser()
-    const path = await visit(await begin(ada, '/work'))
-    work.replies.set('/token', 'hang')
+    const path = await visit(await begin(ada, '/company'))
+    company.replies.set('/token', 'hang')
     assert.equal((await ada.get(path)).status, 503)
   })
 
   it('V30: responds with 503 at the start and at a guard while the provider is down', async (t) => {
-    const { work, browser } = await serveWork(t)
+    const { company, browser } = await serveCompany(t)
     const ada = browser()
-    const path = (await visit(await begin(ada, '/work'))).replace('/callback', '/guarded/callback')
-    await work.close()
+    const path = (await visit(await begin(ada, '/company'))).replace('/callback', '/guarded/callback')
+    await company.close()
     assert.equal((await ada.get(path)).status, 503)
     clock += 2 * hour
     assert.equal((await browser().post('/other')).status, 200)
   })
 
   it('V31: uses new keys within seconds after the first failure', async (t) => {
-    const { work, browser } = await serveWork(t)
-    assert.ok((await signInWith(browser(), '/work')).user)
-    work.rotateKeys()
-    await signInWith(browser(), '/work')
+    const { company, browser } = await serveCompany(t)
+    assert.ok((await signInWith(browser(), '/company')).user)
+    company.rotateKeys()
+    await signInWith(browser(), '/company')
     clock += 6_000
-    assert.ok((await signInWith(browser(), '/work')).user)
+    assert.ok((await signInWith(browser(), '/company')).user)
   })
 
   it('V32: sends its own callback URL, whatever the request says', async (t) => {
-    const { browser } = await serveWork(t)
-    const response = await browser().post('/work', {}, { 'x-forwarded-host': 'attacker.example' })
+    const { browser } = await serveCompany(t)
+    const response = await browser().post('/company', {}, { 'x-forwarded-host': 'attacker.example' })
     assert.doesNotMatch(await response.text(), /attacker/)
   })
 
   it('rejects a wrong configuration', () => {
     const options = {
-      name: 'work',
+      name: 'company',
       issuer: 'https://example.com',
       clientId: 'x',
       callbackUrl: 'https://a.example/c',

@@ -16,7 +16,7 @@ import {
 import { ageSessions, turnOnApp } from '../../testing/second-factor.ts'
 import { ProviderFlow } from './provider-flow.ts'
 
-const link = '/account/identities/with/work'
+const link = '/account/identities/with/company'
 
 describe('/account/identities', () => {
   test('V7 V8 V13 links in the fresh session that started it', async (t) => {
@@ -38,7 +38,10 @@ describe('/account/identities', () => {
 
     await goWith(visitor, link)
     assert.deepEqual(await identities(site), ['ada@example.com person-1'])
-    assert.match(await noticeOn(visitor, '/account/security'), /Work \(ada@example.com\) has been connected/)
+    assert.match(
+      await noticeOn(visitor, '/account/security'),
+      /Company \(ada@example.com\) has been connected/,
+    )
     assert.match((await visitor.page('/account/activity')).text, /Account of a provider connected/)
     await ageSessions(site)
     assert.match(String((await visitor.form(link, {})).headers.location), /^\/confirm/)
@@ -61,10 +64,10 @@ describe('/account/identities', () => {
   })
 
   test('V11 V12 links ten identities, and keeps the last way to sign in, also with two requests at once', async (t) => {
-    const { site, work } = await providerSite(t)
+    const { site, company } = await providerSite(t)
     const visitor = await signUpWith(site)
     for (let i = 2; i <= 11; i += 1) {
-      work.forgery = { claims: { sub: `person-${i}` } }
+      company.forgery = { claims: { sub: `person-${i}` } }
       await goWith(visitor, link)
     }
     assert.equal((await identities(site)).length, 10)
@@ -87,18 +90,18 @@ describe('an account with an identity', () => {
     const { person } = await signUpAndLink(site)
     const app = await turnOnApp(site, person)
     const visitor = site.visitor()
-    const { headers } = await goWith(visitor, '/login/with/work', { next: '/account/tokens' })
+    const { headers } = await goWith(visitor, '/login/with/company', { next: '/account/tokens' })
     assert.equal(headers.location, '/login/code?next=%2Faccount%2Ftokens')
     assert.equal((await visitor.get('/me')).status, 401)
     const signedIn = await visitor.form('/login/code', { code: app.nextCode(), next: '/account/tokens' })
     assert.equal(signedIn.headers.location, '/account/tokens')
     assert.equal((await visitor.get('/me')).status, 200)
-    assert.equal((await visitor.form('/confirm/with/work', {})).status, 409)
+    assert.equal((await visitor.form('/confirm/with/company', {})).status, 409)
   })
 
   test('V26 loses identities at the first proof of its address, and keeps them later', async (t) => {
-    const { site, work } = await providerSite(t)
-    work.forgery = { claims: { email_verified: false } }
+    const { site, company } = await providerSite(t)
+    company.forgery = { claims: { email_verified: false } }
     await signUpWith(site)
     const [{ id = '' } = {}] = await sql(site, 'select id from users')
     const passwords = { password: 'eight wise canaries 1816', confirmPassword: 'eight wise canaries 1816' }
@@ -122,10 +125,10 @@ describe('an account with an identity', () => {
   })
 
   test('V17 V18 V19 V20 is as fresh as the proof at the provider', async (t) => {
-    const { site, work } = await providerSite(t)
+    const { site, company } = await providerSite(t)
     const now = () => Math.floor(Date.now() / 1000)
     const isFresh = async (claims: Record<string, unknown>) => {
-      work.forgery = { claims }
+      company.forgery = { claims }
       const visitor = site.visitor()
       await goWith(visitor)
       return (await visitor.json('/account/tokens', { name: 'CI' })).status === 201
@@ -140,12 +143,12 @@ describe('an account with an identity', () => {
     assert.equal(await isFresh({ auth_time: now() - 60 }), true)
     await ageSessions(site)
     const confirm = async (claims: Record<string, unknown>) => {
-      work.forgery = { claims }
-      return (await goWith(visitor, '/confirm/with/work', { next: '/account/tokens' })).headers.location
+      company.forgery = { claims }
+      return (await goWith(visitor, '/confirm/with/company', { next: '/account/tokens' })).headers.location
     }
     const again = '/confirm?next=%2Faccount%2Ftokens'
     assert.equal(await confirm({}), again)
-    assert.match(await noticeOn(visitor, again), /Work did not ask you to sign in again/)
+    assert.match(await noticeOn(visitor, again), /Company did not ask you to sign in again/)
     assert.equal(await confirm({ auth_time: now() - 3600 }), again)
     assert.equal(await confirm({ auth_time: now(), sub: 'person-2' }), again)
     const before = visitor.session
@@ -156,20 +159,20 @@ describe('an account with an identity', () => {
 
 describe('the callback', () => {
   test('V21 V22 V25 uses a flow once, in its browser, in several tabs', async (t) => {
-    const { site, work } = await providerSite(t)
+    const { site, company } = await providerSite(t)
     await signUpWith(site)
     const visitor = site.visitor()
     const [first, second] = [await answerOf(visitor), await answerOf(visitor)]
-    const asked = work.requests.length
+    const asked = company.requests.length
     assert.equal((await site.visitor().page(first)).headers.location, '/login?expired')
     assert.equal((await visitor.send('HEAD', first)).headers.location, '/login?expired')
-    for (const forged of [first.replace(/state=[^&]*/, 'state=x'), '/login/with/work/callback'])
+    for (const forged of [first.replace(/state=[^&]*/, 'state=x'), '/login/with/company/callback'])
       assert.equal((await visitor.page(forged)).headers.location, '/login?expired')
     const doubled = `${await answerOf(visitor)}&state=x`
-    const before = work.requests.length
+    const before = company.requests.length
     assert.equal((await visitor.page(doubled)).headers.location, '/login?expired')
     assert.deepEqual(
-      [before - asked, work.requests.length - before],
+      [before - asked, company.requests.length - before],
       [1, 0],
       'V23 only the visit to the provider, and no request of the site',
     )
@@ -198,14 +201,14 @@ describe('the callback', () => {
     const { site } = await providerSite(t)
     const visitor = site.visitor()
     const { text } = await visitor.form(
-      '/login/with/work',
+      '/login/with/company',
       { next: '/verify?token=secret' },
       { 'x-forwarded-host': 'evil.example' },
     )
     assert.doesNotMatch(text, /evil\.example/)
     const url = new URL((/content="0;url=([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&'))
     const { searchParams } = url
-    assert.equal(searchParams.get('redirect_uri'), `${site.url}/login/with/work/callback`)
+    assert.equal(searchParams.get('redirect_uri'), `${site.url}/login/with/company/callback`)
     const everywhere = JSON.stringify([await dumpAll(site), site.log])
     for (const name of ['state', 'nonce', 'code_challenge'])
       assert.ok(!everywhere.includes(searchParams.get(name) ?? name), name)
@@ -218,21 +221,21 @@ describe('the callback', () => {
     const visitor = site.visitor()
     const query = (await answerOf(visitor)).split('?')[1] ?? ''
     const fields = { ...Object.fromEntries(new URLSearchParams(query)), user: '{"name":"Ada"}' }
-    const posted = await site.visitor().form('/login/with/work/callback', fields, {
+    const posted = await site.visitor().form('/login/with/company/callback', fields, {
       'sec-fetch-site': 'cross-site',
       origin: 'https://provider.example',
     })
     assert.deepEqual([posted.status, posted.cookies], [303, []])
     assert.doesNotMatch(String(posted.headers.location), /user=/)
     assert.equal((await visitor.page(String(posted.headers.location))).headers.location, '/account')
-    assert.equal((await visitor.json('/login/with/work/callback', fields)).status, 405)
+    assert.equal((await visitor.json('/login/with/company/callback', fields)).status, 405)
   })
 
   test('V30 responds with 503 while the provider is down', async (t) => {
-    const { site, work } = await providerSite(t)
+    const { site, company } = await providerSite(t)
     const visitor = site.visitor()
     const answer = await answerOf(visitor)
-    await work.close()
+    await company.close()
     assert.equal((await visitor.page(answer)).status, 503)
     assert.equal((await site.visitor().page('/login')).status, 200)
   })
@@ -240,10 +243,11 @@ describe('the callback', () => {
   test('V36 V37 limits the flows of a network, and exists only with PROVIDERS', async (t) => {
     const { site } = await providerSite(t, { THROTTLE: 'on' })
     const statuses = new Set<number>()
-    for (let i = 0; i < 51; i += 1) statuses.add((await site.visitor().form('/login/with/work', {})).status)
+    for (let i = 0; i < 51; i += 1)
+      statuses.add((await site.visitor().form('/login/with/company', {})).status)
     assert.deepEqual([...statuses], [200, 429])
     const { site: other } = await providerSite(t, { PROVIDERS: ' ,' })
-    assert.equal((await other.visitor().form('/login/with/work', {})).status, 404)
+    assert.equal((await other.visitor().form('/login/with/company', {})).status, 404)
     assert.doesNotMatch((await other.visitor().page('/login')).text, /Continue with/)
   })
 })

@@ -13,9 +13,9 @@ const newPassword = 'eight wise canaries 1816'
 
 describe('/signup/with', () => {
   test('V1 V5 V16 V34 creates an account by a form, and finds it by issuer and subject', async (t) => {
-    const { site, work } = await providerSite(t)
+    const { site, company } = await providerSite(t)
     const visitor = site.visitor()
-    const callback = await goWith(visitor, '/login/with/work', { next, remember: 'on' })
+    const callback = await goWith(visitor, '/login/with/company', { next, remember: 'on' })
     assert.equal(callback.headers.location, `/signup/with?next=${encodeURIComponent(next)}`)
     assert.equal(await count(site, 'users'), 0)
     const form = await visitor.page(String(callback.headers.location))
@@ -23,7 +23,7 @@ describe('/signup/with', () => {
       'value="Ada"',
       'value="ada@example.com"',
       `value="${next}"`,
-      'Create account with Work',
+      'Create account with Company',
     ])
       assert.ok(form.text.includes(shown), shown)
     assert.match(String(form.headers['content-security-policy']), /form-action 'self'/)
@@ -32,10 +32,10 @@ describe('/signup/with', () => {
     assert.ok(created.cookies.some((each) => /^session=.*Max-Age=2592000;/.test(each)))
     assert.deepEqual(await identities(site), ['ada@example.com person-1'])
 
-    work.forgery = { claims: { email: 'other@example.com', name: 'Other' } }
-    const again = await goWith(site.visitor(), '/login/with/work', { next: 'https://evil.example' })
+    company.forgery = { claims: { email: 'other@example.com', name: 'Other' } }
+    const again = await goWith(site.visitor(), '/login/with/company', { next: 'https://evil.example' })
     assert.equal(again.headers.location, '/account')
-    work.forgery = { claims: { sub: 'person-2' } }
+    company.forgery = { claims: { sub: 'person-2' } }
     assert.equal((await goWith(site.visitor())).headers.location, '/signup/with')
     assert.equal(await count(site, 'users'), 1)
   })
@@ -50,21 +50,21 @@ describe('/signup/with', () => {
     for (const email of ['ada@example.com', 'ADA@example.com']) {
       const refused = await eve.form('/signup/with', { name: 'Ada', email })
       assert.equal(refused.status, 409)
-      assert.match(refused.text, /Sign in to it, and connect Work on the page “Security”/)
+      assert.match(refused.text, /Sign in to it, and connect Company on the page “Security”/)
     }
     assert.equal((await eve.get('/me')).status, 401)
     assert.deepEqual(await dumpAll(site), { ...before, provider_flows: (await dumpAll(site)).provider_flows })
   })
 
   test('V6 believes an address only if the provider has verified it and nobody has changed it', async (t) => {
-    const { site, work } = await providerSite(t)
+    const { site, company } = await providerSite(t)
     const values = [true, 'true', false, 'false', 1, null, undefined]
     for (const [index, email_verified] of values.entries()) {
       const email = `person-${index}@example.com`
-      work.forgery = { claims: { sub: email, email, email_verified } }
+      company.forgery = { claims: { sub: email, email, email_verified } }
       await signUpWith(site, { name: 'Ada', email })
     }
-    work.forgery = { claims: { sub: 'x' } }
+    company.forgery = { claims: { sub: 'x' } }
     await signUpWith(site, { name: 'Ada', email: 'changed@example.com' })
     const verified = await sql(site, 'select email from users where email_verified_at is not null')
     const emails = verified.map(({ email }) => email).sort()
@@ -98,15 +98,15 @@ describe('/signup/with', () => {
     assert.equal(both.filter(({ headers }) => headers.location === '/account').length, 1)
     assert.equal(await count(site, 'users'), 1)
     const late = site.visitor()
-    await goWith(late, '/login/with/work')
+    await goWith(late, '/login/with/company')
     assert.equal((await late.get('/me')).status, 200)
   })
 
   test('shows no name and no address that the site does not accept', async (t) => {
-    const { site, work } = await providerSite(t)
+    const { site, company } = await providerSite(t)
     const hostile = ['x'.repeat(10_000), 'a\r\nb', '\u202eabc', { a: 1 }, ['ada@example.com'], '']
     for (const [index, value] of hostile.entries()) {
-      work.forgery = { claims: { sub: `person-${index}`, email: value, name: value } }
+      company.forgery = { claims: { sub: `person-${index}`, email: value, name: value } }
       const visitor = site.visitor()
       assert.equal((await goWith(visitor)).headers.location, '/signup/with')
       const { text } = await visitor.page('/signup/with')
@@ -117,7 +117,7 @@ describe('/signup/with', () => {
 })
 
 describe('an account without a password', () => {
-  test('V28 matches no password, with the work and the response of a wrong one', async (t) => {
+  test('V28 matches no password, with the company and the response of a wrong one', async (t) => {
     const { site } = await providerSite(t)
     await signUpWith(site)
     await signUp(site, 'Bob')
@@ -150,8 +150,8 @@ describe('an account without a password', () => {
     assert.equal((await visitor.json('/account/password', typed)).record.code, 'confirmation_required')
     const confirmation = await visitor.page('/confirm?next=%2Faccount%2Fpassword')
     assert.doesNotMatch(confirmation.text, /type="password"/)
-    assert.match(confirmation.text, /action="\/confirm\/with\/work"/)
-    const back = await goWith(visitor, '/confirm/with/work', { next: '/account/password' })
+    assert.match(confirmation.text, /action="\/confirm\/with\/company"/)
+    const back = await goWith(visitor, '/confirm/with/company', { next: '/account/password' })
     assert.equal(back.headers.location, '/account/password')
     assert.equal((await visitor.form('/account/password', { ...typed, password: 'short' })).status, 400)
     assert.equal((await visitor.form('/account/password', typed)).status, 303)
