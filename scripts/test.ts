@@ -50,7 +50,7 @@ function postgresSlow(): string[] {
   return find(
     `src/{account,features}/**/!(*.slow|*.faults|${same}).test.ts`,
     'src/features/{change-email,sessions}/*.slow.test.ts',
-    'src/features/activity/audit-trail.slow.test.ts',
+    'src/account/activity/audit-trail.slow.test.ts',
     'src/features/second-factor/{earlier-access,guessing-codes}.slow.test.ts',
     'src/{commands/copy-database,site/hostile-text,throttle/guessing,database/postgres/*}.slow.test.ts',
     'src/users/{check-credentials,user}.test.ts',

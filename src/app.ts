@@ -3,19 +3,15 @@ import { join } from 'node:path'
 import Router from '@koa/router'
 import type { MikroORM } from '@mikro-orm/core'
 import Koa from 'koa'
-import { auth, refuseCrossSite } from '#auth'
-import { JWTKeys } from '#auth/jwt'
-import { databases } from '#auth/mikro-orm'
+import { auth, refuseCrossSite, SessionAuthenticator } from '#auth'
+import { databases, KeyLookUp } from '#auth/mikro-orm'
 import { prepared } from '#auth/mikro-orm/prepared'
-import type { SiteUses } from './account/last-uses.ts'
-import { PendingSignIns } from './account/second-factor/pending-sign-ins.ts'
+import { auditEvents } from './account/activity/audit-trail.ts'
+import type { Services } from './account/services.ts'
 import { sessionCookie } from './account/sessions/session-cookie.ts'
-import { SessionStore } from './account/sessions/session-store.ts'
 import type { Config } from './config/config.ts'
 import { root } from './config/root.ts'
 import { activity } from './features/activity/activity.ts'
-import { AuditTrail, auditEvents } from './features/activity/audit-trail.ts'
-import { eraseDetails } from './features/activity/event.ts'
 import { api } from './features/api/api.ts'
 import { apiTokens } from './features/api-tokens/api-tokens.ts'
 import { changeEmail } from './features/change-email/change-email.ts'
@@ -36,14 +32,12 @@ import { authenticatorApp } from './features/second-factor/authenticator-app.ts'
 import { security } from './features/security/security.ts'
 import { sessions } from './features/sessions/sessions.ts'
 import { passkeySignIn } from './features/sign-in/passkey-sign-in.ts'
-import { isSignInByHeader, signIn, signInForm } from './features/sign-in/sign-in.ts'
+import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
 import { signInCode } from './features/sign-in/sign-in-code.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
 import { verifyEmail } from './features/verify-email/verify-email.ts'
 import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
-import type { Outbox } from './mail/outbox.ts'
-import { setServices } from './services.ts'
 import { body } from './site/body.ts'
 import { generatedFiles, siteData } from './site/brand.ts'
 import { basicOverTlsOnly, clientAddress, refuseCrossSiteBasic } from './site/client-address.ts'
@@ -55,43 +49,29 @@ import { securityHeaders } from './site/security-headers.ts'
 import type { SiteContext, SiteRouter } from './site/site-context.ts'
 import { StaticFiles } from './site/static-files.ts'
 import { views } from './site/views.ts'
-import type { Throttle } from './throttle/throttle.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
-/** The dependencies of the application. The caller closes `uses`, and sets `lifecycle.isDraining` before a drain. */
+/** The dependencies of the application. The caller sets `lifecycle.isDraining` before a drain. */
 interface AppOptions {
   readonly orm: MikroORM
   readonly config: Config
   readonly log: Logger
-  readonly uses: SiteUses
-  /** `undefined` if the site sends no mail. */
-  readonly outbox: Outbox | undefined
-  readonly throttle: Throttle
+  readonly services: Services
   readonly lifecycle: Lifecycle
 }
 
 /** Creates the application. The first middleware sees the request first and the response last. */
-export async function createApp({
-  orm,
-  config,
-  log,
-  uses,
-  outbox,
-  throttle,
-  lifecycle,
-}: AppOptions): Promise<Koa> {
+export async function createApp({ orm, config, log, services, lifecycle }: AppOptions): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
-  const isTls = config.secureCookies
-  const trail = new AuditTrail(orm, log)
   const files = await StaticFiles.read(join(root, 'public'), generatedFiles(config))
+  const users = new KeyLookUp(User)
   const app = new Koa()
   logErrors(app, log)
-  setServices(app, { orm, config, outbox, throttle })
 
   app.use(clientAddress(config.trustProxy))
   app.use(requestLog(log))
-  app.use(auditEvents(trail))
+  app.use(auditEvents(services.trail))
   app.use(securityHeaders(config.hsts))
   app.use(views({ ...siteData(config), version: files.version }))
   app.use(errorBoundary)
@@ -107,62 +87,47 @@ export async function createApp({
   if (config.production) app.use(basicOverTlsOnly)
   // Before authentication. Otherwise, a session that ends while a slow body arrives would still sign the request in.
   app.use(body({ unless: isSignInByHeader }))
-  app.use(databases(orm, { lookUps: prepared(), lastUses: [uses.tokens] }))
+  app.use(databases(orm, { lookUps: prepared(), lastUses: [services.uses.tokens] }))
   app.use(auth())
-  app.use(sessionCookie(app, new SessionStore(orm, uses.sessions), { isTls }))
-  app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
+  app.use(sessionCookie(app, services.sessions, { isTls: services.isTls }))
+  const session = { remember: 'signed-in', key: 'user' } as const
+  app.use(SessionAuthenticator.from(User, (id, ctx) => users.find(ctx, id), session))
 
-  const keys = new JWTKeys({
-    ...config.jwtKeys,
-    issuer: config.jwtIssuer,
-    audience: config.jwtIssuer,
-  })
-  const router = createRouter({ keys, uses, isTls, trail, outbox, providers })
+  const router = createRouter(services, providers)
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app
 }
 
 /** The routes of the features. The health checks are middleware instead. */
-export function createRouter({ keys, uses, isTls, trail, outbox, providers }: RouteOptions): SiteRouter {
+export function createRouter(services: Services, providers?: SiteProviders): SiteRouter {
+  const { isTls, outbox } = services
   // `strict` and `sensitive` give each route only one path, because some code compares `ctx.path`.
   // `methods`, so that a known path responds to a method such as `PURGE` with 405, not 501.
   const router = new Router<object, SiteContext>({ strict: true, sensitive: true, methods: METHODS })
-  const pendingSignIns = new PendingSignIns({ isTls })
   // Passes a notice to the sign-in page after a reset. There is no session, and any link could set a query parameter.
   const resetNotice = new HostCookie('password-reset', { isTls })
-  api(router, keys)
-  home(router)
-  signUp(router)
-  signIn(router, { keys, pendingSignIns, resetNotice })
-  signInCode(router, pendingSignIns)
-  passkeySignIn(router)
-  resetPassword(router, { resetNotice, outbox })
-  if (outbox) forgotPassword(router, outbox)
-  const showProfile = profile(router)
-  if (outbox) verifyEmail(router, { outbox, showProfile })
-  sessions(router, uses)
-  apiTokens(router, { uses, isTls })
-  changePassword(router)
-  if (outbox) changeEmail(router, outbox)
-  closeAccount(router, { eraseDetails })
-  confirm(router)
-  const showSecurity = security(router)
-  authenticatorApp(router, { isTls })
-  accountPasskeys(router, { showSecurity, providers: [...(providers?.byId.keys() ?? [])] })
-  if (providers) providerRoutes(router, { providers, pendingSignIns, showSignIn: signInForm, showSecurity })
-  activity(router, trail)
+  api(router, services)
+  home(router, services)
+  signUp(router, services)
+  const showSignIn = signIn(router, services, resetNotice)
+  signInCode(router, services)
+  passkeySignIn(router, services)
+  resetPassword(router, services, resetNotice)
+  if (outbox) forgotPassword(router, services, outbox)
+  const showProfile = profile(router, services)
+  if (outbox) verifyEmail(router, services, { outbox, showProfile })
+  sessions(router, services)
+  apiTokens(router, services)
+  changePassword(router, services)
+  if (outbox) changeEmail(router, services, outbox)
+  closeAccount(router, services)
+  confirm(router, services)
+  const showSecurity = security(router, services)
+  authenticatorApp(router, services)
+  accountPasskeys(router, services, { showSecurity, providers: [...(providers?.byId.keys() ?? [])] })
+  if (providers) providerRoutes(router, services, { providers, showSignIn, showSecurity })
+  activity(router, services)
   problems(router)
   return router
-}
-
-interface RouteOptions {
-  readonly keys: JWTKeys
-  readonly uses: SiteUses
-  readonly isTls: boolean
-  readonly trail: AuditTrail
-  /** `undefined` if the site sends no mail. The site then has no routes that need mail. */
-  readonly outbox: Outbox | undefined
-  /** `undefined` if the site has no identity providers. */
-  readonly providers: SiteProviders | undefined
 }

@@ -4,8 +4,6 @@ import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 
 // The folders of the site, with each feature as a folder. A file beside `app.ts` is a folder of its own.
-// To be removed.
-const known = ['site → account', 'site → mail']
 const arrows = new Map<string, Set<string>>()
 for (const file of globSync('src/**/!(*.test|*.equivalence).ts')) {
   if (file.startsWith('src/testing/')) continue
@@ -13,8 +11,7 @@ for (const file of globSync('src/**/!(*.test|*.equivalence).ts')) {
     /(?:from|import\() ?'(\.[^']+\.ts|#auth)/g,
   )) {
     const [from, to] = [folderOf(file), path === '#auth' ? 'auth' : folderOf(join(dirname(file), path))]
-    if (from !== to && !known.includes(`${from} → ${to}`))
-      arrows.set(from, (arrows.get(from) ?? new Set()).add(to))
+    if (from !== to) arrows.set(from, (arrows.get(from) ?? new Set()).add(to))
   }
 }
 

@@ -1,12 +1,12 @@
+import { Event } from './account/activity/event.ts'
 import { Device } from './account/devices/devices.ts'
 import { UsedChallenge } from './account/passkeys/challenges.ts'
 import { Passkey } from './account/passkeys/passkey.ts'
-import { PendingSignIn } from './account/second-factor/pending-sign-ins.ts'
+import { StoredPendingSignIn } from './account/second-factor/pending-sign-ins.ts'
 import { RecoveryCode } from './account/second-factor/recovery-codes.ts'
 import { TotpFactor } from './account/second-factor/totp-factors.ts'
 import { StoredSession } from './account/sessions/stored-session.ts'
 import type { Schema } from './database/database-options.ts'
-import { Event } from './features/activity/event.ts'
 import { ProviderFlow } from './features/providers/provider-flow.ts'
 import { Mail } from './mail/mail-queue.ts'
 import { migrations } from './migrations/index.ts'
@@ -33,7 +33,7 @@ export const schema: Schema = {
     UsedChallenge,
     TotpFactor,
     RecoveryCode,
-    PendingSignIn,
+    StoredPendingSignIn,
     LinkedIdentity,
     ProviderFlow,
     Event,

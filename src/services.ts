@@ -1,51 +1,49 @@
 import type { MikroORM } from '@mikro-orm/core'
-import type Koa from 'koa'
+import { JWTKeys } from '#auth/jwt'
+import { AuditTrail } from './account/activity/audit-trail.ts'
 import { Devices } from './account/devices/devices.ts'
 import { KnownDevices } from './account/devices/known-devices.ts'
-import { credentialCheck } from './account/limits.ts'
+import { siteUses } from './account/last-uses.ts'
+import { PasswordCheck } from './account/password-check.ts'
+import { PendingSignIns } from './account/second-factor/pending-sign-ins.ts'
 import { SecretBox } from './account/second-factor/secret-box.ts'
-import { secondFactorCheck } from './account/second-factor/verify-code.ts'
+import type { Services } from './account/services.ts'
+import { SessionStore } from './account/sessions/session-store.ts'
 import type { Config } from './config/config.ts'
-import type { Outbox } from './mail/outbox.ts'
+import type { Logger } from './log/log.ts'
+import { createOutbox } from './mail/outbox.ts'
 import { HostCookie } from './site/host-cookie.ts'
-import type { SiteContext } from './site/site-context.ts'
-import type { Throttle } from './throttle/throttle.ts'
+import { Throttle } from './throttle/throttle.ts'
 
-interface Parts {
-  readonly orm: MikroORM
-  readonly config: Config
-  readonly outbox: Outbox | undefined
-  readonly throttle: Throttle
-}
-
-/** Adds the services of the site to the context of every request. */
-export function setServices({ context }: Koa, { orm, config, outbox, throttle }: Parts): void {
+/** Builds the services of the site. The caller closes `uses`, and starts and stops the outbox. */
+export function createServices(orm: MikroORM, config: Config, log: Logger): Services {
+  const { secureCookies: isTls, production, siteName, publicUrl } = config
   const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
-  const services = {
-    credentialCheck,
-    secondFactorCheck,
-    secretBox,
-    passkeys: passkeysOf(config, secretBox),
-    outbox,
-    siteName: config.siteName,
-    publicOrigin: config.publicUrl?.origin,
-    guessing: guessingOf(orm, config, throttle),
-  } satisfies Partial<SiteContext>
-  Object.assign(context, services)
-}
-
-function passkeysOf({ rpId, secureCookies: isTls }: Config, secretBox: SecretBox | undefined) {
-  const cookie = new HostCookie('passkey', { isTls })
-  return secretBox && { key: secretBox.deriveKey('passkey challenges'), rpId, cookie }
-}
-
-function guessingOf(
-  orm: MikroORM,
-  { secureCookies: isTls, production, ...config }: Config,
-  throttle: Throttle,
-) {
-  if (!config.throttle) return undefined
-  const devices = new KnownDevices(new Devices(orm), { isTls })
+  const uses = siteUses(orm, log)
+  const [throttle, devices] = [new Throttle(orm), new Devices(orm)]
   const hint = production ? undefined : 'Set THROTTLE=off to disable rate limits.'
-  return { throttle, devices, hint }
+  const guessing = config.throttle
+    ? { throttle, devices: new KnownDevices(devices, { isTls }), hint }
+    : undefined
+  return {
+    passwords: new PasswordCheck(guessing),
+    sessions: new SessionStore(orm, uses.sessions),
+    devices,
+    throttle,
+    trail: new AuditTrail(orm, log),
+    uses,
+    pendingSignIns: new PendingSignIns({ isTls }),
+    keys: new JWTKeys({ ...config.jwtKeys, issuer: config.jwtIssuer, audience: config.jwtIssuer }),
+    guessing,
+    outbox: createOutbox(orm, config, log),
+    secretBox,
+    passkeys: secretBox && {
+      key: secretBox.deriveKey('passkey challenges'),
+      rpId: config.rpId,
+      cookie: new HostCookie('passkey', { isTls }),
+    },
+    siteName,
+    publicOrigin: publicUrl?.origin,
+    isTls,
+  }
 }

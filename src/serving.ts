@@ -1,27 +1,22 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import packageJson from '../package.json' with { type: 'json' }
-import { Devices } from './account/devices/devices.ts'
-import { siteUses } from './account/last-uses.ts'
 import { UsedChallenge } from './account/passkeys/challenges.ts'
 import { encryptWithNewestKey } from './account/second-factor/encrypted-keys.ts'
-import { PendingSignIn } from './account/second-factor/pending-sign-ins.ts'
+import { StoredPendingSignIn } from './account/second-factor/pending-sign-ins.ts'
 import { SecretBox } from './account/second-factor/secret-box.ts'
-import { SessionStore } from './account/sessions/session-store.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { developmentUrl } from './config/public-url.ts'
 import { expiredRows } from './database/expired-rows.ts'
 import { type MigrationReport, openDatabase } from './database/open-database.ts'
 import { startPurging } from './database/purge.ts'
-import { AuditTrail } from './features/activity/audit-trail.ts'
 import { ProviderFlow } from './features/providers/provider-flow.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
-import { createOutbox } from './mail/outbox.ts'
 import { schema } from './schema.ts'
+import { createServices } from './services.ts'
 import { trustedProxies } from './site/client-address.ts'
-import { Throttle } from './throttle/throttle.ts'
 import { OneTimeToken } from './users/one-time-tokens.ts'
 import { shareCores } from './users/password.ts'
 import { UserToken } from './users/user-token.ts'
@@ -47,10 +42,9 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   await encryptWithNewestKey(orm.em.fork(), config.secretsKeys && new SecretBox(config.secretsKeys))
   shareCores(config.workers)
   const site = { isDraining: false }
-  const uses = siteUses(orm, log)
-  const outbox = createOutbox(orm, config, log)
-  const throttle = new Throttle(orm)
-  const app = await createApp({ orm, config, log, uses, outbox, throttle, lifecycle: site })
+  const services = createServices(orm, config, log)
+  const { outbox, uses } = services
+  const app = await createApp({ orm, config, log, services, lifecycle: site })
   const isTrusted = trustedProxies(config.trustProxy)
   const isProxy = (address: string) => isTrusted(address, 0)
   const { server, stop: stopServer } = httpServer(app, { isProxy })
@@ -69,15 +63,15 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   outbox?.start(config.publicUrl?.origin ?? (isDevelopment ? developmentUrl(url) : url))
   const stopPurging = startPurging(
     [
-      throttle,
-      new SessionStore(orm, uses.sessions),
+      services.throttle,
+      services.sessions,
       expiredRows(orm, UserToken, 'value'),
       expiredRows(orm, OneTimeToken, 'digest'),
       expiredRows(orm, UsedChallenge, 'digest'),
-      expiredRows(orm, PendingSignIn, 'digest'),
+      expiredRows(orm, StoredPendingSignIn, 'digest'),
       expiredRows(orm, ProviderFlow, 'digest'),
-      new Devices(orm),
-      new AuditTrail(orm, log),
+      services.devices,
+      services.trail,
     ],
     log,
   )

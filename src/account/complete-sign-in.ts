@@ -5,8 +5,9 @@ import { userRecord } from '../site/records.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { User } from '../users/user.ts'
 import { afterSignIn } from './after-sign-in.ts'
-import { storeDevice } from './devices/known-devices.ts'
+import { storeDevice } from './devices/store-device.ts'
 import { notify } from './notify.ts'
+import type { Services } from './services.ts'
 import { lifetime } from './sessions/session-limits.ts'
 
 interface SignIn {
@@ -26,6 +27,7 @@ interface SignIn {
 
 /** Starts the session of a user and responds. Sign-ins by form, JSON, code and passkey call it. */
 export async function completeSignIn(
+  services: Services,
   ctx: SiteContext,
   user: User,
   { isKept, next, methods, at, detail, notice }: SignIn,
@@ -33,7 +35,7 @@ export async function completeSignIn(
   // The session middleware saves the session after the handler.
   ctx.auth.login(user, User, { methods, ...(at && { at }) })
   ctx.session.maxAge = lifetime(isKept)
-  await storeDevice(ctx, user, (em) => notify(ctx, em, user, 'new device'))
+  await storeDevice(services, ctx, user, (em) => notify(services, ctx, em, user, 'new device'))
   audit(ctx, 'signed in', user, { detail })
   if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next), notice)
   else ctx.body = userRecord(user)

@@ -1,9 +1,9 @@
-import type { EntityClass, EntityManager } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/core'
 import { resetAttempts } from '../throttle/throttle.ts'
+import type { AccountClass } from '../users/admin.ts'
 import { changeCredentials } from '../users/change-credentials.ts'
-import { accountKey, type ClaimedAccount } from '../users/check-credentials.ts'
 import { OneTimeToken } from '../users/one-time-tokens.ts'
-import type { User } from '../users/user.ts'
+import { accountKey, type ClaimedAccount } from '../users/stored-password.ts'
 import { UserToken } from '../users/user-token.ts'
 import { Device } from './devices/devices.ts'
 import { StoredSession } from './sessions/stored-session.ts'
@@ -11,7 +11,7 @@ import { StoredSession } from './sessions/stored-session.ts'
 /** An account whose password is replaced without the current password. */
 export interface LockedAccount {
   readonly kind: ClaimedAccount['kind']
-  readonly entity: EntityClass<User>
+  readonly entity: AccountClass
   readonly id: string
   readonly email: string
 }

@@ -1,5 +1,5 @@
 import type { Next } from 'koa'
-import { guard, redirectUnless } from '#auth'
+import { type AuthContext, guard, redirectUnless } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
 import { fieldsOf, textFields } from '../site/form.ts'
 import { wantsPage } from '../site/page.ts'
@@ -7,6 +7,7 @@ import type { SiteContext } from '../site/site-context.ts'
 import { hasPassword } from '../users/has-password.ts'
 import { User } from '../users/user.ts'
 import { currentPasswordProblem } from './owner.ts'
+import type { Services } from './services.ts'
 
 /** The maximum age of a proof of identity for sensitive actions. */
 export const freshFor = '10m'
@@ -20,13 +21,11 @@ const refuseStale = guard(User, { fresh: freshFor })
  *
  * @param back the path to redirect to after the confirmation
  */
-export function fresh(back: string | ((ctx: SiteContext) => string)) {
+export function fresh(back: string | ((ctx: AuthContext) => string)) {
   const pathOf = typeof back === 'string' ? () => back : back
-  const confirm = redirectUnless(
-    User,
-    (ctx) => `/confirm?next=${encodeURIComponent(pathOf(ctx as SiteContext))}`,
-    { fresh: freshFor },
-  )
+  const confirm = redirectUnless(User, (ctx) => `/confirm?next=${encodeURIComponent(pathOf(ctx))}`, {
+    fresh: freshFor,
+  })
   return (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? confirm(ctx, next) : refuseStale(ctx, next))
 }
 
@@ -53,9 +52,9 @@ export function freshUnlessPassword(back: string) {
  * @throws {Unauthorized} 401 for an API request with neither
  * @throws {TryLater} 429 after too many wrong passwords
  */
-export async function proofProblem(ctx: SiteContext): Promise<string | undefined> {
+export async function proofProblem(services: Services, ctx: SiteContext): Promise<string | undefined> {
   if (fieldsOf(ctx).password !== undefined)
-    return currentPasswordProblem(ctx, textFields(ctx, 'password').password)
+    return currentPasswordProblem(services, ctx, textFields(ctx, 'password').password)
   if (!needsPassword(ctx)) return undefined
   if (!wantsPage(ctx)) await refuseStale(ctx, async () => {})
   return 'Enter your current password.'

@@ -4,6 +4,7 @@ import type { SiteContext } from '../site/site-context.ts'
 import { isVerified } from '../users/person.ts'
 import type { User } from '../users/user.ts'
 import { deviceName } from './devices/device-name.ts'
+import type { Services } from './services.ts'
 
 export interface Recipient extends Pick<User, 'id' | 'name' | 'email'> {
   readonly emailVerifiedAt?: Date | null | undefined
@@ -16,17 +17,18 @@ export interface Recipient extends Pick<User, 'id' | 'name' | 'email'> {
  * @param em the transaction of the event, which has locked the account
  */
 export async function notify(
+  services: Services,
   ctx: SiteContext,
   em: EntityManager,
   { id, name, email, ...account }: Recipient,
   event: NoticeEvent,
   more: Pick<NoticeData, 'codesLeft'> = {},
 ): Promise<void> {
-  if (!ctx.outbox || !isVerified(account)) return
+  if (!services.outbox || !isVerified(account)) return
   const attempt = { action: 'notice', account: `${event} ${id}` } as const
-  if (ctx.guessing && !(await ctx.guessing.throttle.countIn(em, attempt))) return
+  if (services.guessing && !(await services.guessing.throttle.countIn(em, attempt))) return
   const device = withoutLinks(deviceName(ctx.get('User-Agent')))
-  await ctx.outbox.add(em, {
+  await services.outbox.add(em, {
     kind: 'notice',
     to: email,
     // A closed account is already deleted, so the foreign key would reject its id.
@@ -47,12 +49,12 @@ export function withoutLinks(text: string): string {
  * Queues a notice that a program has used the password of an account in an `Authorization` header from a new network. An error does
  * not fail the request.
  */
-export async function notifyOfProgram(ctx: SiteContext, user: User): Promise<void> {
-  if (!ctx.outbox || !ctx.guessing || !isVerified(user)) return
-  const { devices } = ctx.guessing
+export async function notifyOfProgram(services: Services, ctx: SiteContext, user: User): Promise<void> {
+  if (!services.outbox || !services.guessing || !isVerified(user)) return
+  const { devices } = services.guessing
   try {
     if (await devices.deviceOf(ctx, user.email)) return
-    await devices.storeNetwork(ctx, user, (em) => notify(ctx, em, user, 'new program'))
+    await devices.storeNetwork(ctx, user, (em) => notify(services, ctx, em, user, 'new program'))
   } catch (error) {
     ctx.app.emit('error', error, ctx)
   }

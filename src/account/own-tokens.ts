@@ -8,6 +8,7 @@ import { storedToken, withChecksum } from '../users/token-value.ts'
 import { User } from '../users/user.ts'
 import { issueToken, UserToken } from '../users/user-token.ts'
 import { notify } from './notify.ts'
+import type { Services } from './services.ts'
 import { changeAccount } from './sessions/change-account.ts'
 
 /** The user's valid tokens, newest first. `before` is the id of a token. */
@@ -42,6 +43,7 @@ function validTokensOf(user: string) {
 
 /** Creates a token for the user. Throws 409 if the session has ended, or if the credentials of the account have changed. */
 export function createToken(
+  services: Services,
   ctx: SiteContext,
   { name, days }: { name: string; days: number },
 ): Promise<NewTokenRecord> {
@@ -50,7 +52,7 @@ export function createToken(
     const { id } = em.create(UserToken, { name, user: owner.id, ...columns })
     await em.flush()
     // A program that sends the password has a notice of its own.
-    if (!credentialsSent(ctx)) await notify(ctx, em, owner, 'token created')
+    if (!credentialsSent(ctx)) await notify(services, ctx, em, owner, 'token created')
     return { id, name, value: token, expiresAt: columns.expiresAt }
   })
 }

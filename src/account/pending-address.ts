@@ -17,6 +17,7 @@ import {
 } from '../users/one-time-tokens.ts'
 import { User } from '../users/user.ts'
 import { notify } from './notify.ts'
+import type { Services } from './services.ts'
 import { changeAccount } from './sessions/change-account.ts'
 import { requireSession } from './sessions/current-session.ts'
 
@@ -28,7 +29,12 @@ const changeLifetime = 24 * 60 * 60_000
  * Stores a change of the address as a one-time token, which replaces a pending change. The change is stored even if another account
  * has the address. Otherwise, the response and the pages would reveal that account.
  */
-export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: string): Promise<void> {
+export async function requestAddress(
+  services: Services,
+  ctx: SiteContext,
+  outbox: Outbox,
+  email: string,
+): Promise<void> {
   await changeAccount(ctx, async (em, user) => {
     // This token is never sent, because `createChangeLink` issues the token of the link.
     const token = await issueOneTimeToken(em, { purpose, account: user, email, lifetime: changeLifetime })
@@ -40,7 +46,7 @@ export async function requestAddress(ctx: SiteContext, outbox: Outbox, email: st
         ({ kind: 'address-taken', to: owner.email } as const)
       : ({ kind: 'change-email', to: email, userId: user.id } as const)
     await outbox.add(em, mail)
-    await notify(ctx, em, user, 'address change requested')
+    await notify(services, ctx, em, user, 'address change requested')
   })
 }
 
@@ -78,7 +84,7 @@ export const createChangeLink: CreateLink = ({ address, userId = '' }, { em, ori
  * @throws {Refusal} 410, if the link is no longer valid
  * @throws {FieldRefusal} 409, if another account has the address by now. The link stays valid
  */
-export async function confirmNewAddress(ctx: SiteContext, token: string): Promise<void> {
+export async function confirmNewAddress(services: Services, ctx: SiteContext, token: string): Promise<void> {
   try {
     const grant = await entityManager(ctx).transactional(async (em) => {
       const grant = await consumeOneTimeToken(em, token, [purpose])
@@ -88,8 +94,8 @@ export async function confirmNewAddress(ctx: SiteContext, token: string): Promis
       const changed = { email: grant.email, emailVerifiedAt: new Date() }
       await changeCredentials(em, id, { ...changed, emailKey: emailKey(grant.email) })
       await em.nativeDelete(OneTimeToken, { user: id })
-      await notify(ctx, em, grant.user, 'address changed')
-      await notify(ctx, em, { id, name, ...changed }, 'address changed')
+      await notify(services, ctx, em, grant.user, 'address changed')
+      await notify(services, ctx, em, { id, name, ...changed }, 'address changed')
       return grant
     })
     audit(ctx, 'address changed', grant.user, { detail: `${grant.user.email} → ${grant.email}` })

@@ -6,7 +6,7 @@ import { User } from '../users/user.ts'
 
 /**
  * A guard for routes that need a user with a verified address. Rejects other users with 403. Use it after the guard that
- * requires a user: `router.post('/invitations', ...owner(), verifiedOnly, handler)`.
+ * requires a user: `router.post('/invitations', ...owner(services), verifiedOnly, handler)`.
  */
 export function verifiedOnly(ctx: SiteContext, next: Next): Promise<unknown> {
   if (isVerified(ctx.auth.require(User))) return next()

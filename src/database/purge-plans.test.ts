@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Event } from '../features/activity/event.ts'
+import { Event } from '../account/activity/event.ts'
 import { sql } from '../testing/database.ts'
 import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { startSite } from '../testing/site.ts'

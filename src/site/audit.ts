@@ -1,8 +1,7 @@
-import { credentialsSent } from '#auth'
+import { type AuthContext, credentialsSent } from '#auth'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
 import type { Account, EventName, NotedEvent } from './audit-event.ts'
-import type { SiteContext } from './site-context.ts'
 
 /**
  * Records an event in the audit trail, before the response is sent. A sign-in and a sign-out are recorded only if the request
@@ -11,18 +10,18 @@ import type { SiteContext } from './site-context.ts'
  * @param account the account of the event; for a wrong password, the claimed account
  */
 export function audit(
-  ctx: SiteContext,
+  ctx: AuthContext,
   event: EventName,
   account?: User | Admin | Account,
   more?: Pick<NotedEvent, 'detail' | 'logFields'>,
 ): void {
-  ctx.state.events ??= []
-  ctx.state.events.push({ event, account: accountOf(account), ...more })
+  ctx.events ??= []
+  ctx.events.push({ event, account: accountOf(account), ...more })
 }
 
 /** Records rejected credentials, unless the request already has an event. */
-export function auditRefusedCredentials(ctx: SiteContext): void {
-  if (credentialsSent(ctx) && !ctx.state.events) audit(ctx, 'credentials refused')
+export function auditRefusedCredentials(ctx: AuthContext): void {
+  if (credentialsSent(ctx) && !ctx.events) audit(ctx, 'credentials refused')
 }
 
 function accountOf(account: User | Admin | Account | undefined): Account | undefined {

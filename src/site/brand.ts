@@ -10,9 +10,11 @@ export function siteData({
   brandColor,
   mail,
   providers,
+  publicUrl,
 }: Config): SiteData {
   return {
     site: siteName,
+    ...(publicUrl && { origin: publicUrl.origin }),
     tagline: siteTagline,
     support: supportUrl,
     hasBrandColor: brandColor !== undefined,

@@ -10,7 +10,7 @@ import { Refusal } from '../refusal.ts'
  * is the right-most address in `X-Forwarded-For` that is not a trusted proxy, or the left-most one if all are trusted. The peer
  * replaces an invalid address.
  *
- * Sets `ctx.state.isFromProxy` if the peer is a trusted proxy, and `ctx.state.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
+ * Sets `ctx.isFromProxy` if the peer is a trusted proxy, and `ctx.isOverTls` if the client uses TLS, to this server or to a trusted proxy.
  */
 export function clientAddress(proxies: TrustProxy): Middleware {
   const isTrusted = trustedProxies(proxies)
@@ -20,9 +20,8 @@ export function clientAddress(proxies: TrustProxy): Middleware {
     if (remoteAddress === undefined) return
     const claimed = withoutPort(proxyAddress(ctx.req, isTrusted))
     ctx.request.ip = withoutMapping(isIP(claimed) > 0 ? claimed : remoteAddress)
-    ctx.state.isFromProxy = isTrusted(remoteAddress, 0)
-    ctx.state.isOverTls =
-      ctx.req.socket instanceof TLSSocket || (ctx.state.isFromProxy && isForwardedFromTls(ctx))
+    ctx.isFromProxy = isTrusted(remoteAddress, 0)
+    ctx.isOverTls = ctx.req.socket instanceof TLSSocket || (ctx.isFromProxy && isForwardedFromTls(ctx))
     return next()
   }
 }
@@ -36,7 +35,7 @@ export function trustedProxies(proxies: TrustProxy): (address: string, hop: numb
 
 /** Rejects Basic authentication without TLS (RFC 7617 §4). Use it before the authenticators. */
 export function basicOverTlsOnly(ctx: Context, next: Next): Promise<unknown> {
-  if (!ctx.state.isOverTls && hasBasic(ctx)) {
+  if (!ctx.isOverTls && hasBasic(ctx)) {
     throw new Refusal('tls_required', 'Send a password over TLS only.')
   }
   return next()

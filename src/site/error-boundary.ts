@@ -4,7 +4,6 @@ import { codeOf, TryLater } from '../refusal.ts'
 import { auditRefusedCredentials } from './audit.ts'
 import { page, wantsPage } from './page.ts'
 import { headersOf, type Problem, problem, problemOf } from './problem.ts'
-import type { SiteContext } from './site-context.ts'
 
 /**
  * Converts errors, and responses with an error status but no body, to a problem (RFC 9457) or an error page. Unlike Koa's own
@@ -14,13 +13,13 @@ export const errorBoundary: Middleware = async (ctx, next) => {
   try {
     await next()
   } catch (error) {
-    if (error instanceof Unauthorized) auditRefusedCredentials(ctx as SiteContext)
+    if (error instanceof Unauthorized) auditRefusedCredentials(ctx)
     // The handler may have set these headers for a success.
     ctx.remove('Location')
     ctx.remove('Clear-Site-Data')
     keepSessionCookie(ctx)
     ctx.set(headersOf(error))
-    await respond(ctx, problemOf(error, ctx.state.request))
+    await respond(ctx, problemOf(error, ctx.requestId))
     // `TryLater` is not a defect, and would fill the log during a flood of requests.
     if (ctx.status >= 500 && !(error instanceof TryLater)) ctx.app.emit('error', error, ctx)
     return

@@ -5,7 +5,7 @@ import type { Common, Views } from './view-data.ts'
 import { ago, day, full, initials, moment, quoted } from './wording.ts'
 
 // An error before authentication is rendered without `auth`.
-type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'publicOrigin' | 'state'> &
+type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'requestId'> &
   Partial<Pick<SiteContext, 'auth'>>
 
 const maxAcceptLength = 1024
@@ -63,14 +63,14 @@ export function takeNotice({ session, method }: SiteContext): string | undefined
   return notice
 }
 
-function commonOf({ auth, protocol, host, publicOrigin, state }: PageContext): Common {
+function commonOf({ auth, protocol, host, requestId }: PageContext): Common {
   const isUserUnknown = auth?.failure !== undefined
   const user = isUserUnknown ? undefined : auth?.get(User)
   return {
     user: user && { name: user.name, email: user.email },
     avatar: user && { initials: initials(user.name), tone: Number.parseInt(user.id.slice(-4), 16) % 6 },
     isUserUnknown,
-    origin: publicOrigin ?? `${protocol}://${host}`,
-    request: state.request,
+    origin: `${protocol}://${host}`,
+    request: requestId,
   }
 }

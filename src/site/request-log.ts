@@ -12,21 +12,21 @@ const longestPath = 500
 
 /**
  * Logs a line for each request in the names of OpenTelemetry, without its query, headers and body, because they can contain secrets.
- * `ctx.state.request` and the response header `X-Request-Id` identify the request, also in other lines. A trusted proxy can set this
+ * `ctx.requestId` and the response header `X-Request-Id` identify the request, also in other lines. A trusted proxy can set this
  * id, and the trace of the request.
  */
 export function requestLog(log: Logger): Middleware {
   return async (ctx, next) => {
     const start = performance.now()
-    const id = ctx.state.isFromProxy ? ctx.get('X-Request-Id') : ''
+    const id = ctx.isFromProxy ? ctx.get('X-Request-Id') : ''
     const request = /^[\w.:-]{8,36}$/.test(id) ? id : randomUUID()
-    ctx.state.request = request
-    ctx.state.start = start
+    ctx.requestId = request
+    ctx.startedAt = start
     ctx.set('X-Request-Id', request)
     await next()
     const line = {
       request,
-      ...(ctx.state.isFromProxy && traceOf(ctx)),
+      ...(ctx.isFromProxy && traceOf(ctx)),
       'client.address': ctx.ip,
       'user.id': userOf(ctx),
       'http.request.method': ctx.method,
@@ -64,8 +64,8 @@ export function logErrors(app: Koa, log: Logger): void {
     const cause = databaseErrorOf(error)
     if (ctx?.req.socket.destroyed && isOfConnection(error))
       log.debug(loggable(error), 'the client has disconnected')
-    else if (cause) outage.count(error, ctx?.state.request, cause.code)
-    else log.error({ ...loggable(error), request: ctx?.state.request }, 'error')
+    else if (cause) outage.count(error, ctx?.requestId, cause.code)
+    else log.error({ ...loggable(error), request: ctx?.requestId }, 'error')
   })
 }
 

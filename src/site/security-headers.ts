@@ -32,7 +32,7 @@ export function securityHeaders(hsts: Hsts): Middleware {
   const value = hsts === 'sub-domains' ? `${maxAge}; includeSubDomains` : maxAge
   const overTls = hsts === 'off' ? always : new Map([...always, ['Strict-Transport-Security', value]])
   return (ctx, next) => {
-    ctx.res.setHeaders(ctx.state.isOverTls ? overTls : always)
+    ctx.res.setHeaders(ctx.isOverTls ? overTls : always)
     return next()
   }
 }

@@ -16,6 +16,8 @@ export interface SiteData {
   readonly hasMail?: boolean
   /** The identity providers that users can sign in with. */
   readonly providers?: readonly { readonly id: string; readonly label: string }[]
+  /** The origin of `PUBLIC_URL`. Without it, each page has the origin of its request. */
+  readonly origin?: string
   /** The folder of the mails, if the site writes them to files. */
   readonly mailFolder?: string | undefined
 }

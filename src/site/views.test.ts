@@ -409,7 +409,7 @@ describe('views and page', () => {
         canRetry: false,
       },
       {},
-      { request },
+      { requestId: request },
     )
     assert.match(method.html, /<h1>Page not found<\/h1>/)
     assert.doesNotMatch(method.html, /POST|method|d1eb9acb|About this error/)
@@ -423,7 +423,7 @@ describe('views and page', () => {
         canRetry: true,
       },
       {},
-      { request },
+      { requestId: request },
     )
     assert.match(broken.html, /<a href="\/problems\/internal_error">About this error<\/a>/)
     assert.match(
@@ -475,7 +475,7 @@ describe('views and page', () => {
   })
 
   test('L8 a template gets only the common data and its own data, and not ctx.state', async () => {
-    const { html } = await render('home', {}, {}, { user: ada })
+    const { html } = await render('home', {}, {}, { state: { user: ada } })
     assert.doesNotMatch(html, /ada@example\.com|>Ada</)
     assert.match(html, /<body [^>]*data-user="visitor"/)
   })
@@ -485,12 +485,12 @@ async function render<Name extends keyof Views>(
   name: Name,
   data: Views[Name],
   common: Common = {},
-  state: object = {},
+  members: object = {},
 ) {
   const app = new Koa()
   app.use(addRender)
   app.use((ctx) => {
-    Object.assign(ctx.state, state)
+    Object.assign(ctx, members)
     return page(ctx, name, { ...common, ...data })
   })
   const server = app.listen(0, '127.0.0.1')

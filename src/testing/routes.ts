@@ -1,12 +1,10 @@
-import { JWTKeys } from '#auth/jwt'
-import { siteUses } from '../account/last-uses.ts'
+import { tmpdir } from 'node:os'
 import { createRouter } from '../app.ts'
+import { readConfig } from '../config/config.ts'
 import { openDatabase } from '../database/open-database.ts'
-import { AuditTrail } from '../features/activity/audit-trail.ts'
 import { createLog } from '../log/log.ts'
-import { MailTemplates } from '../mail/mail-templates.ts'
-import { Outbox } from '../mail/outbox.ts'
 import { schema } from '../schema.ts'
+import { createServices } from '../services.ts'
 
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -37,22 +35,8 @@ export const others: readonly Route[] = [
 
 async function readRoutes(): Promise<Route[]> {
   const orm = await openDatabase('sqlite::memory:', schema)
-  const log = createLog('silent')
-  const keys = new JWTKeys({ secrets: ['routes-'.repeat(8)], issuer: 'test', audience: 'test' })
-  const outbox = new Outbox(orm, {
-    deliver: async () => ({}),
-    templates: new MailTemplates({ siteName: 'test', supportUrl: undefined, brandColor: undefined }),
-    log,
-  })
-  const options = {
-    keys,
-    uses: siteUses(orm, log),
-    isTls: false,
-    trail: new AuditTrail(orm, log),
-    outbox,
-    providers: undefined,
-  }
-  const { stack } = createRouter(options)
+  const config = readConfig({ NODE_ENV: 'test', DATA_DIR: tmpdir() })
+  const { stack } = createRouter(createServices(orm, config, createLog('silent')))
   await orm.close()
   return stack.map(({ methods, path }) => ({
     method: methods.includes('POST') ? 'POST' : 'GET',

@@ -7,15 +7,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { MikroORM } from '@mikro-orm/core'
-import { type SiteUses, siteUses } from '../account/last-uses.ts'
+import type { SiteUses } from '../account/last-uses.ts'
+import type { Services } from '../account/services.ts'
 import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config/config.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { httpServer } from '../http/http-server.ts'
 import { createLog } from '../log/log.ts'
-import { createOutbox, type Outbox } from '../mail/outbox.ts'
+import type { Outbox } from '../mail/outbox.ts'
 import { schema } from '../schema.ts'
-import { Throttle } from '../throttle/throttle.ts'
+import { createServices } from '../services.ts'
 import { password } from './password.ts'
 import { makeDatabase, type TestDatabase } from './test-database.ts'
 import { Visitor } from './visitor.ts'
@@ -26,6 +27,7 @@ export interface Site {
   readonly orm: MikroORM
   readonly config: Config
   readonly database: TestDatabase
+  readonly services: Services
   readonly uses: SiteUses
   /** The outbox, which sends mails only when a test calls `sendDue`. */
   readonly outbox: Outbox | undefined
@@ -93,10 +95,9 @@ export async function startSite(
   })
   const lifecycle = { isDraining: false }
   const siteLog = createLog('trace', sink)
-  const uses = siteUses(orm, siteLog)
-  const outbox = createOutbox(orm, config, siteLog)
-  const throttle = new Throttle(orm)
-  const app = await createApp({ orm, config, log: siteLog, uses, outbox, throttle, lifecycle })
+  const services = createServices(orm, config, siteLog)
+  const { uses, outbox } = services
+  const app = await createApp({ orm, config, log: siteLog, services, lifecycle })
   handle = app.callback()
   const secrets = new Set<string>()
   test.after(async () => {
@@ -112,7 +113,7 @@ export async function startSite(
     await Promise.all([uses.sessions.write(), uses.tokens.write()])
   }
   const visitor = (session?: string) => new Visitor({ url, secrets }, session)
-  return { url, orm, config, database, uses, outbox, writeUses, log, lifecycle, secrets, visitor }
+  return { url, orm, config, database, services, uses, outbox, writeUses, log, lifecycle, secrets, visitor }
 }
 
 /** Asserts that each line of the log is a JSON object without a secret. */

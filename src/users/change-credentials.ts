@@ -1,4 +1,5 @@
-import { type EntityClass, type EntityManager, raw } from '@mikro-orm/core'
+import { type EntityManager, raw } from '@mikro-orm/core'
+import type { AccountClass } from './admin.ts'
 import { User } from './user.ts'
 
 type Credentials = Pick<
@@ -14,7 +15,7 @@ export async function changeCredentials(
   em: EntityManager,
   id: string,
   change: Partial<Credentials>,
-  entity: EntityClass<User> = User,
+  entity: AccountClass = User,
 ): Promise<void> {
   const credentialsVersion = raw('credentials_version + 1')
   await em.nativeUpdate(entity, { id }, { ...change, credentialsVersion }, { filters: false })

@@ -1,4 +1,5 @@
-import { type EntityClass, type EntityManager, LockMode } from '@mikro-orm/core'
+import { type EntityManager, LockMode } from '@mikro-orm/core'
+import type { AccountClass } from './admin.ts'
 import { User } from './user.ts'
 
 /** An account, and the version of its credentials that a request has seen. */
@@ -14,7 +15,7 @@ export interface SeenAccount {
 export async function lockAccount(
   em: EntityManager,
   { id, credentialsVersion }: SeenAccount,
-  entity: EntityClass<User> = User,
+  entity: AccountClass = User,
 ): Promise<boolean> {
   const isSeen = credentialsVersion !== undefined
   const found = await em.findOne(entity, isSeen ? { id, credentialsVersion } : { id }, {

@@ -1,10 +1,9 @@
-import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
+import { defineEntity, type EntityManager, type MikroORM, p } from '@mikro-orm/core'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { digestOf } from '../../database/digest.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
-import type { OnNewDevice } from '../../site/site-context.ts'
 import { emailKey } from '../../users/email.ts'
 import { lockAccount, type SeenAccount } from '../../users/lock-account.ts'
 import { User } from '../../users/user.ts'
@@ -25,6 +24,9 @@ const DeviceSchema = defineEntity({
 export class Device extends DeviceSchema.class {}
 
 DeviceSchema.setClass(Device)
+
+/** Called in the transaction that adds a new device or network to an account. */
+export type OnNewDevice = (em: EntityManager) => Promise<void>
 
 /** The time a device is known after its last sign-in: a year in milliseconds. */
 export const deviceLifetime = 365 * 24 * 60 * 60_000

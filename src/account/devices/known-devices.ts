@@ -1,11 +1,10 @@
 import type { ExtendableContext } from 'koa'
 import { HostCookie } from '../../site/host-cookie.ts'
-import type { DeviceStore, OnNewDevice, SiteContext } from '../../site/site-context.ts'
 import { networkOf } from '../../throttle/network.ts'
 import type { User } from '../../users/user.ts'
-import { type Devices, deviceLifetime } from './devices.ts'
+import { type Devices, deviceLifetime, type OnNewDevice } from './devices.ts'
 
-export class KnownDevices implements DeviceStore {
+export class KnownDevices {
   readonly #devices: Devices
   readonly #cookie: HostCookie
 
@@ -29,14 +28,5 @@ export class KnownDevices implements DeviceStore {
   /** Stores the network of a program that has sent a user's password. */
   async storeNetwork(ctx: ExtendableContext, user: User, onNew: OnNewDevice): Promise<void> {
     await this.#devices.storeNetwork(networkOf(ctx.ip), user, onNew)
-  }
-}
-
-/** Stores the user's device, so that guesses by others cannot lock the user out. An error does not fail the request. */
-export async function storeDevice(ctx: SiteContext, user: User, onNew?: OnNewDevice): Promise<void> {
-  try {
-    await ctx.guessing?.devices.store(ctx, user, onNew)
-  } catch (error) {
-    ctx.app.emit('error', error, ctx)
   }
 }

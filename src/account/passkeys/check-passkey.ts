@@ -5,6 +5,7 @@ import { lockAccount } from '../../users/lock-account.ts'
 import type { User } from '../../users/user.ts'
 import { count, limited } from '../limits.ts'
 import { notify } from '../notify.ts'
+import type { Services } from '../services.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { listPasskeys, type Passkey } from './passkey.ts'
 import { relyingParty, requireRelyingParty } from './site-passkeys.ts'
@@ -18,15 +19,24 @@ export const passkeyRefused =
   'The passkey was not accepted, or the page was open for too long. Try again, or use your password.'
 
 /** The options to confirm with a passkey, as JSON. `undefined` if the site does not support passkeys, or the user has none. */
-export async function confirmationOptions(ctx: SiteContext, { id }: User): Promise<string | undefined> {
-  const party = relyingParty(ctx)
+export async function confirmationOptions(
+  services: Services,
+  ctx: SiteContext,
+  { id }: User,
+): Promise<string | undefined> {
+  const party = relyingParty(services, ctx)
   const own = party ? await listPasskeys(entityManager(ctx), id) : []
   return party && own.length > 0 ? JSON.stringify(requestOptions(party, confirmation(ctx), own)) : undefined
 }
 
 /** Whether the user has confirmed with a passkey of the account. */
-export async function confirmedByPasskey(ctx: SiteContext, user: User, credential: string): Promise<boolean> {
-  return (await checkPasskey(ctx, { ceremony: confirmation(ctx), credential, user })) !== undefined
+export async function confirmedByPasskey(
+  services: Services,
+  ctx: SiteContext,
+  user: User,
+  credential: string,
+): Promise<boolean> {
+  return (await checkPasskey(services, ctx, { ceremony: confirmation(ctx), credential, user })) !== undefined
 }
 
 function confirmation(ctx: SiteContext) {
@@ -38,22 +48,27 @@ function confirmation(ctx: SiteContext) {
  *
  * @returns the passkey with its user; `undefined` if it was rejected
  */
-export async function checkPasskey(ctx: SiteContext, use: Use): Promise<Passkey | undefined> {
-  const party = requireRelyingParty(ctx)
-  const found = await limited(ctx, { action: 'passkey', account: '' }, async () => {
+export async function checkPasskey(
+  services: Services,
+  ctx: SiteContext,
+  use: Use,
+): Promise<Passkey | undefined> {
+  const party = requireRelyingParty(services, ctx)
+  const found = await limited(services, ctx, { action: 'passkey', account: '' }, async () => {
     const assertion = await verifyUse(entityManager(ctx), party, use)
     if (assertion.isValid) return assertion.passkey
-    if (assertion.copy) await reportCopy(ctx, assertion.copy)
+    if (assertion.copy) await reportCopy(services, ctx, assertion.copy)
     else audit(ctx, 'passkey refused', use.user)
     return undefined
   })
-  if (found) await count(ctx, 'passkey-of-account', found.user.id)
+  if (found) await count(services, ctx, 'passkey-of-account', found.user.id)
   return found
 }
 
-async function reportCopy(ctx: SiteContext, { user, name }: Passkey): Promise<void> {
+async function reportCopy(services: Services, ctx: SiteContext, { user, name }: Passkey): Promise<void> {
   audit(ctx, 'passkey counter went back', user, { detail: name })
   await entityManager(ctx).transactional(async (em) => {
-    if (await lockAccount(em, { id: user.id })) await notify(ctx, em, user, 'passkey counter went back')
+    if (await lockAccount(em, { id: user.id }))
+      await notify(services, ctx, em, user, 'passkey counter went back')
   })
 }

@@ -6,8 +6,8 @@ import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 
-const PendingSignInSchema = defineEntity({
-  name: 'PendingSignIn',
+const StoredPendingSignInSchema = defineEntity({
+  name: 'StoredPendingSignIn',
   tableName: 'pending_sign_ins',
   indexes: [
     { name: 'pending_sign_ins_expires_at_index', properties: ['expiresAt'] },
@@ -29,9 +29,18 @@ const PendingSignInSchema = defineEntity({
 })
 
 /** A sign-in with the right password, or with an identity provider, that waits for a code. It is not a session, and gives access only to the code form. */
-export class PendingSignIn extends PendingSignInSchema.class {}
+export class StoredPendingSignIn extends StoredPendingSignInSchema.class {}
 
-PendingSignInSchema.setClass(PendingSignIn)
+StoredPendingSignInSchema.setClass(StoredPendingSignIn)
+
+/** The user of a sign-in by password that still needs a code. No guard accepts it in place of a `User`. */
+export class PendingSignIn {
+  readonly user: User
+
+  constructor(user: User) {
+    this.user = user
+  }
+}
 
 const lifetime = 10 * 60_000
 
@@ -51,7 +60,7 @@ export class PendingSignIns {
   ): Promise<void> {
     const identifier = newIdentifier()
     const now = Date.now()
-    await entityManager(ctx).insert(PendingSignIn, {
+    await entityManager(ctx).insert(StoredPendingSignIn, {
       digest: digestOf(identifier),
       user: user.id,
       credentialsVersion: user.credentialsVersion,
@@ -67,18 +76,18 @@ export class PendingSignIns {
    * The pending sign-in of this browser, and its user as currently stored. `undefined` if it has expired, or if the credentials have
    * changed.
    */
-  async find(ctx: SiteContext): Promise<PendingSignIn | undefined> {
+  async find(ctx: SiteContext): Promise<StoredPendingSignIn | undefined> {
     const identifier = this.#cookie.read(ctx)
     if (identifier === undefined) return undefined
     const where = { digest: digestOf(identifier), ...unexpired() }
     const options = { populate: ['user'], disableIdentityMap: true } as const
-    const found = await entityManager(ctx).findOne(PendingSignIn, where, options)
+    const found = await entityManager(ctx).findOne(StoredPendingSignIn, where, options)
     return found && found.credentialsVersion === found.user.credentialsVersion ? found : undefined
   }
 
   /** Deletes a pending sign-in. Returns `false` if another request has already deleted it. */
-  async finish(ctx: SiteContext, { digest }: PendingSignIn): Promise<boolean> {
+  async finish(ctx: SiteContext, { digest }: StoredPendingSignIn): Promise<boolean> {
     this.#cookie.clear(ctx)
-    return (await entityManager(ctx).nativeDelete(PendingSignIn, { digest })) === 1
+    return (await entityManager(ctx).nativeDelete(StoredPendingSignIn, { digest })) === 1
   }
 }

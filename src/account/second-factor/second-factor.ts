@@ -5,8 +5,9 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { changeCredentials } from '../../users/change-credentials.ts'
 import { User } from '../../users/user.ts'
 import { Device } from '../devices/devices.ts'
-import { storeDevice } from '../devices/known-devices.ts'
+import { storeDevice } from '../devices/store-device.ts'
 import { notify } from '../notify.ts'
+import type { Services } from '../services.ts'
 import { changeAccount } from '../sessions/change-account.ts'
 import { renewSession } from '../sessions/current-session.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
@@ -15,8 +16,8 @@ import type { SecretBox } from './secret-box.ts'
 import { startTotp, TotpFactor, useTotpCode } from './totp-factors.ts'
 
 /** Starts the set-up of an authenticator app, and returns its new key. Throws 409 if the account has an app. */
-export function startSetUp(ctx: SiteContext): Promise<Buffer> {
-  return changeAccount(ctx, (em, user) => startTotp(em, boxForSetUp(ctx, user), user.id))
+export function startSetUp(services: Services, ctx: SiteContext): Promise<Buffer> {
+  return changeAccount(ctx, (em, user) => startTotp(em, boxForSetUp(services, user), user.id))
 }
 
 /**
@@ -25,17 +26,21 @@ export function startSetUp(ctx: SiteContext): Promise<Buffer> {
  *
  * @returns the seed of the recovery codes; `undefined` for a wrong code
  */
-export async function turnOn(ctx: SiteContext, code: string): Promise<string | undefined> {
+export async function turnOn(
+  services: Services,
+  ctx: SiteContext,
+  code: string,
+): Promise<string | undefined> {
   const user = ctx.auth.require(User)
   const secondFactorAt = new Date()
   const seed = await changeAccount(ctx, async (em) => {
-    const box = boxForSetUp(ctx, user)
+    const box = boxForSetUp(services, user)
     if (!(await useTotpCode(em, box, { user: user.id, code, isSetUp: true }))) return undefined
     await changeCredentials(em, user.id, { secondFactorAt })
     await em.nativeDelete(StoredSession, { user: user.id })
     // Each known device has its own limit of guesses, and a thief of the password could have added a device.
     await em.nativeDelete(Device, { user: user.id })
-    await notify(ctx, em, user, 'authenticator app turned on')
+    await notify(services, ctx, em, user, 'authenticator app turned on')
     return replaceRecoveryCodes(em, user.id)
   })
   if (seed === undefined) return undefined
@@ -44,24 +49,24 @@ export async function turnOn(ctx: SiteContext, code: string): Promise<string | u
   user.credentialsVersion += 1
   if (!credentialsSent(ctx)) {
     renewSession(ctx, user, ['otp', 'mfa'])
-    await storeDevice(ctx, user)
+    await storeDevice(services, ctx, user)
   }
   return seed
 }
 
 /** Turns the second factor off, and deletes the recovery codes. */
-export function turnOff(ctx: SiteContext): Promise<void> {
+export function turnOff(services: Services, ctx: SiteContext): Promise<void> {
   return changeAccount(ctx, async (em, user) => {
     await removeSecondFactor(em, user.id)
-    await notify(ctx, em, user, 'authenticator app turned off')
+    await notify(services, ctx, em, user, 'authenticator app turned off')
   })
 }
 
 /** Replaces the recovery codes, and returns their seed. Throws 409 without an authenticator app. */
-export function newRecoveryCodes(ctx: SiteContext): Promise<string> {
+export function newRecoveryCodes(services: Services, ctx: SiteContext): Promise<string> {
   return changeAccount(ctx, async (em, user) => {
     if (!user.secondFactorAt) throw new Refusal(409, 'Set up an authenticator app first.')
-    await notify(ctx, em, user, 'recovery codes created')
+    await notify(services, ctx, em, user, 'recovery codes created')
     return replaceRecoveryCodes(em, user.id)
   })
 }
@@ -75,7 +80,7 @@ export async function removeSecondFactor(em: EntityManager, user: string): Promi
   return apps === 1
 }
 
-function boxForSetUp({ secretBox }: SiteContext, { secondFactorAt }: User): SecretBox {
+function boxForSetUp({ secretBox }: Services, { secondFactorAt }: User): SecretBox {
   if (!secretBox) throw new Refusal(404, 'This site has no authenticator apps.')
   if (secondFactorAt) throw new Refusal('second_factor_exists', 'You already have an authenticator app.')
   return secretBox

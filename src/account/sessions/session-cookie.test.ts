@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import Koa from 'koa'
-import { auth } from '#auth'
-import { databases } from '#auth/mikro-orm'
+import { auth, SessionAuthenticator } from '#auth'
+import { databases, KeyLookUp } from '#auth/mikro-orm'
 import { serve } from '../../auth/testing/serve.ts'
 import { count, dump, sql } from '../../testing/database.ts'
 import { signIn, signUp } from '../../testing/people.ts'
@@ -224,7 +224,9 @@ async function siteWithHandlers(t: TestContext) {
   app.use(databases(site.orm))
   app.use(auth())
   app.use(sessionCookie(app, new SessionStore(site.orm, site.uses.sessions), { isTls: false }))
-  app.use(User.sessionAuthenticator({ remember: 'signed-in', key: 'user' }))
+  const users = new KeyLookUp(User)
+  const options = { remember: 'signed-in', key: 'user' } as const
+  app.use(SessionAuthenticator.from(User, (id, ctx) => users.find(ctx, id), options))
   app.use(async (ctx) => {
     ctx.auth.has(User)
     if (ctx.path === '/logs-out-and-throws') ctx.auth.logout(User)

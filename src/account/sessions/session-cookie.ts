@@ -3,7 +3,9 @@ import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
 import { credentialsSent, reportFailure } from '#auth'
 import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
+import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
+import { renewSession } from './current-session.ts'
 import { lifetime } from './session-limits.ts'
 import { ownData, type SessionStore } from './session-store.ts'
 
@@ -47,6 +49,25 @@ function mayUseSession(ctx: Context): boolean {
   return !credentialsSent(ctx) && ctx.req.headers.cookie !== undefined
 }
 
+// The requests whose new session replaces the one in the cookie.
+const replacing = new WeakSet<object>()
+
+/**
+ * Gives the session of this request a new identifier after a proof of identity, and deletes the old row in the transaction that inserts
+ * the new one. If the old session has ended, the request fails with 409, and no session starts.
+ *
+ * @param at when the user gave the proof
+ */
+export function replaceSession(
+  ctx: SiteContext,
+  user: User,
+  methods: readonly string[],
+  at = new Date(),
+): void {
+  renewSession(ctx, user, methods, at)
+  replacing.add(ctx)
+}
+
 // Properties of the context. A `WeakMap` would cost time at each garbage collection.
 const existing = Symbol('existing')
 const started = Symbol('started')
@@ -75,7 +96,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       const account = ctx.auth.peek(User)
       const methods = ctx.auth.authentication(User)?.methods
       const client = { userAgent: ctx.get('User-Agent'), address: ctx.ip }
-      const replaces = ctx.state.replacesSession ? ctx[existing] : undefined
+      const replaces = replacing.has(ctx) ? ctx[existing] : undefined
       await store.start(id, data, { isKept, ...client, account, methods, replaces })
       ctx[existing] = id
       ctx[started] = content
@@ -83,7 +104,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     async destroy(id: string, options: StoreOptions) {
       const ctx = contextOf(options)
       // `store.start` deletes the replaced session in its own transaction.
-      if (ctx[existing] === id && ctx.state.replacesSession) return
+      if (ctx[existing] === id && replacing.has(ctx)) return
       // koa-session also creates identifiers for visitors. Those are not in the store.
       if (ctx[existing] === id) await store.destroy(id)
       // A logout ends the session in the cookie, even if credentials took precedence over it.

@@ -1,5 +1,5 @@
+import { eraseDetails } from '../../account/activity/event.ts'
 import { endAccess } from '../../account/end-access.ts'
-import { eraseDetails } from '../../features/activity/event.ts'
 import type { User } from '../../users/user.ts'
 import { CommandError } from '../command-error.ts'
 import type { Call } from './command.ts'

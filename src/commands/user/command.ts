@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import type { EntityClass, EntityManager } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/core'
 import type { Variables } from '../../config/environment.ts'
-import type { User } from '../../users/user.ts'
+import type { AccountClass } from '../../users/admin.ts'
 import { CommandError } from '../command-error.ts'
 
 /** A command of `npm run user`. Returns the rest of the text to print, or throws `CommandError` if it cannot be carried out. */
@@ -13,7 +13,7 @@ export interface Call {
   readonly database: string
   readonly noun: 'user' | 'admin'
   /** `User`, or `Admin` with the same columns. */
-  readonly entity: EntityClass<User>
+  readonly entity: AccountClass
   readonly email: string
   readonly options: Options
   readonly siteName: string

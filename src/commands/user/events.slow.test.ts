@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { v7 as uuidv7 } from 'uuid'
-import { Event } from '../../features/activity/event.ts'
+import { Event } from '../../account/activity/event.ts'
 import { signIn, signUp } from '../../testing/people.ts'
 import { startWithUserCommand } from '../../testing/user-command.ts'
 

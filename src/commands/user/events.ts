@@ -1,4 +1,4 @@
-import { Event } from '../../features/activity/event.ts'
+import { Event } from '../../account/activity/event.ts'
 import { type EventName, events as kinds } from '../../site/audit-event.ts'
 import { findAccount } from './account.ts'
 import { type Call, UsageError } from './command.ts'

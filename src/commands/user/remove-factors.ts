@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
+import { insertEvent } from '../../account/activity/event.ts'
 import { Passkey } from '../../account/passkeys/passkey.ts'
 import { removeSecondFactor } from '../../account/second-factor/second-factor.ts'
-import { insertEvent } from '../../features/activity/event.ts'
 import type { EventName } from '../../site/audit-event.ts'
 import { removeIdentities } from '../../users/linked-identity.ts'
 import { lockAccount } from '../../users/lock-account.ts'

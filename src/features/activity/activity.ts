@@ -1,18 +1,18 @@
+import { type Event, firstTime } from '../../account/activity/event.ts'
 import { deviceName } from '../../account/devices/device-name.ts'
 import { owner } from '../../account/owner.ts'
+import type { Services } from '../../account/services.ts'
 import { type EventName, events } from '../../site/audit-event.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import { pageCursor } from '../../site/query.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
-import type { AuditTrail } from './audit-trail.ts'
-import { type Event, firstTime } from './event.ts'
 
 /** `GET /account/activity`: the events of the account, in pages. */
-export function activity(router: SiteRouter, trail: AuditTrail): void {
-  router.get('/account/activity', ...owner(), async (ctx) => {
-    const { events: found, last } = await trail.page(ctx.auth.require(User).id, pageCursor(ctx))
+export function activity(router: SiteRouter, services: Services): void {
+  router.get('/account/activity', ...owner(services), async (ctx) => {
+    const { events: found, last } = await services.trail.page(ctx.auth.require(User).id, pageCursor(ctx))
     const older = last && `/account/activity?before=${last}`
     if (wantsPage(ctx)) return page(ctx, 'activity', { events: found.map(describeEvent), older })
     // RFC 8288 §3.

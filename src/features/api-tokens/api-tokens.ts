@@ -1,8 +1,9 @@
+import type { AuthContext } from '#auth'
 import { fresh, needsPassword } from '../../account/fresh.ts'
-import type { SiteUses } from '../../account/last-uses.ts'
 import { limited } from '../../account/limits.ts'
 import { createToken, ownToken, revokeToken, validTokens } from '../../account/own-tokens.ts'
 import { owner } from '../../account/owner.ts'
+import type { Services } from '../../account/services.ts'
 import { minute } from '../../durations.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -22,10 +23,10 @@ const maxDays = 365
 const perPage = 100
 
 /** `/account/tokens`: lists, creates and revokes the user's API tokens. */
-export function apiTokens(router: SiteRouter, { uses, isTls }: { uses: SiteUses; isTls: boolean }): void {
+export function apiTokens(router: SiteRouter, services: Services): void {
   // Passes a new token to the page that shows it once, because the database must not contain it.
-  const newToken = new HostCookie('new-token', { isTls })
-  const listed = (ctx: SiteContext) => newest(ctx, uses)
+  const newToken = new HostCookie('new-token', { isTls: services.isTls })
+  const listed = (ctx: SiteContext) => newest(ctx, services)
   const tokensPage = async (ctx: SiteContext, more: Partial<Views['api-tokens']>) =>
     page(ctx, 'api-tokens', { ...(await listed(ctx)), isFresh: !needsPassword(ctx), ...more })
   const showFormAgain = formAgain((ctx, errors) => {
@@ -33,7 +34,7 @@ export function apiTokens(router: SiteRouter, { uses, isTls }: { uses: SiteUses;
     return tokensPage(ctx, { errors, values: { name, days } })
   })
 
-  router.get('/account/tokens', ...owner(), async (ctx) => {
+  router.get('/account/tokens', ...owner(services), async (ctx) => {
     if (wantsPage(ctx)) {
       const created = await ownToken(ctx, newToken.take(ctx))
       await tokensPage(ctx, { created, values: valuesOf(ctx), notice: takeNotice(ctx) })
@@ -45,13 +46,13 @@ export function apiTokens(router: SiteRouter, { uses, isTls }: { uses: SiteUses;
     ctx.body = tokens
   })
 
-  router.post('/account/tokens', ...owner(), fresh(pathWithValues), showFormAgain, async (ctx) => {
+  router.post('/account/tokens', ...owner(services), fresh(pathWithValues), showFormAgain, async (ctx) => {
     const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     const days = daysOf(ctx)
     refuseProblems({ name: nameProblem(name), days: daysProblem(days) })
-    await limited(ctx, { action: 'token', account: user.id }, async () => {
-      const created = await createToken(ctx, { name, days })
+    await limited(services, ctx, { action: 'token', account: user.id }, async () => {
+      const created = await createToken(services, ctx, { name, days })
       audit(ctx, 'token created', user, { detail: name })
       if (wantsPage(ctx)) {
         newToken.write(ctx, randomPart(created.value), minute)
@@ -63,7 +64,7 @@ export function apiTokens(router: SiteRouter, { uses, isTls }: { uses: SiteUses;
     })
   })
 
-  router.post('/account/tokens/:id/revoke', ...owner(), async (ctx) => {
+  router.post('/account/tokens/:id/revoke', ...owner(services), async (ctx) => {
     const name = await revokeToken(ctx, ctx.params.id ?? '')
     // Revoked tokens and tokens of other users get the same response.
     if (name === undefined) throw new Refusal(404, 'You have no such token.')
@@ -73,7 +74,7 @@ export function apiTokens(router: SiteRouter, { uses, isTls }: { uses: SiteUses;
 }
 
 // Keeps the values of the form while users confirm their identity.
-function pathWithValues(ctx: SiteContext): string {
+function pathWithValues(ctx: AuthContext): string {
   const { name, days } = textFields(ctx, 'name', 'days')
   return `/account/tokens?${new URLSearchParams({ name: name.slice(0, 100), days: days.slice(0, 3) })}`
 }
@@ -86,7 +87,7 @@ function valuesOf(ctx: SiteContext): { name: string; days: string } | undefined 
 
 async function newest(
   ctx: SiteContext,
-  uses: SiteUses,
+  { uses }: Services,
 ): Promise<{ tokens: TokenRecord[]; older?: string | undefined }> {
   const found = await validTokens(ctx, uses.tokens, { before: pageCursor(ctx), limit: perPage + 1 })
   const tokens = found.slice(0, perPage)

@@ -1,6 +1,6 @@
 import compose from 'koa-compose'
-import { guard } from '#auth'
-import type { JWTKeys } from '#auth/jwt'
+import { BasicAuthenticator, guard } from '#auth'
+import type { Services } from '../../account/services.ts'
 import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
@@ -10,9 +10,13 @@ import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
 
 /** The routes of the API that have no page: `/me`, `/secure` and `/validateLoggedInUser`. */
-export function api(router: SiteRouter, keys: JWTKeys): void {
+export function api(router: SiteRouter, { keys, passwords }: Services): void {
   const signedToken = SignedToken.authenticator(keys)
   const anyToken = compose([UserToken.authenticator(), signedToken, new SignedTokenUser().middleware()])
+
+  const admin = BasicAuthenticator.from(Admin, ({ username: email, password }, ctx) =>
+    passwords.findAdmin(ctx, { email, password }),
+  )
 
   router.get('/me', anyToken, guard(User), (ctx) => {
     ctx.body = userRecord(ctx.auth.require(User))
@@ -22,7 +26,7 @@ export function api(router: SiteRouter, keys: JWTKeys): void {
     ctx.body = ''
   })
 
-  router.get('/secure', Admin.authenticator(), anyToken, (ctx) => {
+  router.get('/secure', admin, anyToken, (ctx) => {
     const admin = ctx.auth.get(Admin)
     if (admin) audit(ctx, 'admin used', admin)
     const { id, name } = admin ?? ctx.auth.require(User)

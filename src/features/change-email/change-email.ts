@@ -8,6 +8,7 @@ import {
   pendingAddress,
   requestAddress,
 } from '../../account/pending-address.ts'
+import type { Services } from '../../account/services.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -18,14 +19,14 @@ import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
 
 /** `/account/email`: sends a link to a new address. When the link is used, `confirmNewAddress` changes the address. */
-export function changeEmail(router: SiteRouter, outbox: Outbox): void {
+export function changeEmail(router: SiteRouter, services: Services, outbox: Outbox): void {
   outbox.onLink('change-email', createChangeLink)
 
   router.get('/account/email', signedIn, freshUnlessPassword('/account/email'), (ctx) => form(ctx))
 
   router.post(
     '/account/email',
-    ...owner(),
+    ...owner(services),
     freshUnlessPassword('/account/email'),
     showFormAgain,
     async (ctx) => {
@@ -34,10 +35,10 @@ export function changeEmail(router: SiteRouter, outbox: Outbox): void {
       const isCurrent = email === user.email
       refuseProblems({
         email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
-        password: await proofProblem(ctx),
+        password: await proofProblem(services, ctx),
       })
-      await countAddressChange(ctx, user, email)
-      await requestAddress(ctx, outbox, email)
+      await countAddressChange(services, ctx, user, email)
+      await requestAddress(services, ctx, outbox, email)
       audit(ctx, 'address change requested', user, { detail: email })
       // The response does not depend on whether another account has the address.
       const detail = `We have sent a link to ${email}. It works for 24 hours.`
@@ -47,7 +48,7 @@ export function changeEmail(router: SiteRouter, outbox: Outbox): void {
     },
   )
 
-  router.post('/account/email/cancel', ...owner(), async (ctx) => {
+  router.post('/account/email/cancel', ...owner(services), async (ctx) => {
     const user = ctx.auth.require(User)
     const email = await pendingAddress(entityManager(ctx), user)
     if (await cancelAddress(ctx)) audit(ctx, 'address change cancelled', user, { detail: email })

@@ -1,11 +1,12 @@
 import { credentialsSent } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
-import { storeDevice } from '../../account/devices/known-devices.ts'
+import { storeDevice } from '../../account/devices/store-device.ts'
 import { endAccess } from '../../account/end-access.ts'
 import { freshUnlessPassword } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
 import { countTokens } from '../../account/own-tokens.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
+import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { renewSession } from '../../account/sessions/current-session.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
@@ -22,14 +23,14 @@ import { confirmationProblem, passwordProblem } from '../../users/password-probl
 import { User } from '../../users/user.ts'
 
 /** `/account/password`: changes the password, and ends all other sessions and all tokens. */
-export function changePassword(router: SiteRouter): void {
+export function changePassword(router: SiteRouter, services: Services): void {
   router.get('/account/password', signedIn, freshUnlessPassword('/account/password'), (ctx) =>
     passwordPage(ctx),
   )
 
   router.post(
     '/account/password',
-    ...owner(),
+    ...owner(services),
     freshUnlessPassword('/account/password'),
     showFormAgain,
     async (ctx) => {
@@ -38,17 +39,17 @@ export function changePassword(router: SiteRouter): void {
       refuseProblems({
         // An account without a password has a fresh session instead.
         currentPassword: (await hasPassword(entityManager(ctx), user.id))
-          ? await currentPasswordProblem(ctx, typed.currentPassword)
+          ? await currentPasswordProblem(services, ctx, typed.currentPassword)
           : undefined,
-        password: passwordProblem(typed.password, user, ctx.siteName),
+        password: passwordProblem(typed.password, user, services.siteName),
         confirmPassword: confirmationProblem(typed.password, typed.confirmPassword),
       })
-      const ended = await replacePassword(ctx, typed.password)
+      const ended = await replacePassword(services, ctx, typed.password)
       // `SessionStore.start` rejects a user object with an older version.
       user.credentialsVersion += 1
       if (!credentialsSent(ctx)) {
         renewSession(ctx, user, ['pwd'])
-        await storeDevice(ctx, user)
+        await storeDevice(services, ctx, user)
       }
       audit(ctx, 'password changed', user)
       respond(ctx, ended)
@@ -76,14 +77,14 @@ interface Ended {
 }
 
 // One transaction, because a new password must not leave old sessions alive.
-async function replacePassword(ctx: SiteContext, password: string): Promise<Ended> {
+async function replacePassword(services: Services, ctx: SiteContext, password: string): Promise<Ended> {
   const passwordHash = await hashPassword(password, { isKnownDevice: true })
   return changeAccount(ctx, async (em, user) => {
     // The time is read after the lock is acquired, because waiting for the lock may take seconds.
     await changeCredentials(em, user.id, { passwordHash, passwordChangedAt: new Date() })
     // The session of this request continues under a new identifier.
     await em.nativeDelete(StoredSession, { digest: currentDigest(ctx), user: user.id })
-    await notify(ctx, em, user, 'password changed')
+    await notify(services, ctx, em, user, 'password changed')
     return endAccess(em, user.id)
   })
 }

@@ -1,8 +1,9 @@
-import type { EntityManager } from '@mikro-orm/core'
 import { credentialsSent } from '#auth'
+import { eraseDetails } from '../../account/activity/event.ts'
 import { freshUnlessPassword, needsPassword, proofProblem } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
 import { owner, signedIn } from '../../account/owner.ts'
+import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -14,14 +15,14 @@ import { User } from '../../users/user.ts'
  * `/account/close`: deletes the account. Requires its password, or a fresh session and a confirmation. A form always requires the
  * confirmation.
  */
-export function closeAccount(router: SiteRouter, { eraseDetails }: CloseAccountOptions): void {
+export function closeAccount(router: SiteRouter, services: Services): void {
   router.get('/account/close', signedIn, freshUnlessPassword('/account/close'), (ctx) =>
     page(ctx, 'close-account', { needsPassword: needsPassword(ctx) }),
   )
 
   router.post(
     '/account/close',
-    ...owner(),
+    ...owner(services),
     freshUnlessPassword('/account/close'),
     showFormAgain,
     async (ctx) => {
@@ -30,14 +31,14 @@ export function closeAccount(router: SiteRouter, { eraseDetails }: CloseAccountO
       // Without this check, an empty JSON body with a fresh session would close the account.
       const isConfirmed = wantsPage(ctx) ? confirm === 'on' : confirm === true || password !== undefined
       refuseProblems({
-        password: await proofProblem(ctx),
+        password: await proofProblem(services, ctx),
         confirm: isConfirmed ? undefined : howToConfirm(ctx),
       })
       // The foreign keys delete sessions, tokens and known devices.
       await changeAccount(ctx, async (em) => {
         await em.nativeDelete(User, { id: user.id }, { filters: false })
         await eraseDetails(em, user.id)
-        await notify(ctx, em, user, 'account closed')
+        await notify(services, ctx, em, user, 'account closed')
       })
       audit(ctx, 'account closed', user)
       if (!credentialsSent(ctx)) ctx.auth.logout(User)
@@ -50,11 +51,6 @@ export function closeAccount(router: SiteRouter, { eraseDetails }: CloseAccountO
     if (ctx.auth.has(User)) return seeOther(ctx, '/account')
     return page(ctx, 'account-closed', {})
   })
-}
-
-interface CloseAccountOptions {
-  /** Erases what other tables keep about the user. Called in the transaction that deletes the account. */
-  readonly eraseDetails: (em: EntityManager, userId: string) => Promise<void>
 }
 
 function howToConfirm(ctx: SiteContext): string {

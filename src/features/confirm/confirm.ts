@@ -9,7 +9,8 @@ import {
   passkeyRefused,
 } from '../../account/passkeys/check-passkey.ts'
 import { verifyCode, wrongCode } from '../../account/second-factor/verify-code.ts'
-import { renewSession } from '../../account/sessions/current-session.ts'
+import type { Services } from '../../account/services.ts'
+import { replaceSession } from '../../account/sessions/session-cookie.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
@@ -31,48 +32,56 @@ const sections = [
 ]
 
 /** `/confirm`: asks a signed-in user for a proof of identity before a sensitive action. */
-export function confirm(router: SiteRouter): void {
-  router.get('/confirm', signedIn, (ctx) => showForm(ctx, queryParameter(ctx, 'next')))
+export function confirm(router: SiteRouter, services: Services): void {
+  router.get('/confirm', signedIn, (ctx) => showForm(services, ctx, queryParameter(ctx, 'next')))
 
-  router.post('/confirm', ...owner(), formAgain(showAgain), async (ctx) => {
-    const user = ctx.auth.require(User)
-    if (credentialsSent(ctx))
-      throw new Refusal(
-        400,
-        'A request with an `Authorization` header needs no confirmation, because it contains the password.',
-      )
-    const { problem, field, methods } = await checkProof(ctx, user)
-    if (problem === undefined) return completeConfirmation(ctx, user, methods)
-    const error = field === 'code' ? 'second_factor_wrong' : 'wrong_credentials'
-    if (!wantsPage(ctx)) throw new Refusal(error, problem, challenges(ctx))
-    ctx.status = 401
-    return showAgain(ctx, [{ field, detail: problem }])
-  })
+  router.post(
+    '/confirm',
+    ...owner(services),
+    formAgain((ctx, errors) => showAgain(services, ctx, errors)),
+    async (ctx) => {
+      const user = ctx.auth.require(User)
+      if (credentialsSent(ctx))
+        throw new Refusal(
+          400,
+          'A request with an `Authorization` header needs no confirmation, because it contains the password.',
+        )
+      const { problem, field, methods } = await checkProof(services, ctx, user)
+      if (problem === undefined) return completeConfirmation(ctx, user, methods)
+      const error = field === 'code' ? 'second_factor_wrong' : 'wrong_credentials'
+      if (!wantsPage(ctx)) throw new Refusal(error, problem, challenges(ctx))
+      ctx.status = 401
+      return showAgain(services, ctx, [{ field, detail: problem }])
+    },
+  )
 }
 
 /**
  * Checks the passkey in the body, or else the code of an account with an authenticator app, or the password of another account. Returns
  * the methods (RFC 8176), and the problem if the proof is wrong.
  */
-async function checkProof(ctx: SiteContext, user: User) {
+async function checkProof(services: Services, ctx: SiteContext, user: User) {
   const { password, code, credential } = textFields(ctx, 'password', 'code', 'credential')
   if (credential !== '') {
-    const isRight = await confirmedByPasskey(ctx, user, credential)
+    const isRight = await confirmedByPasskey(services, ctx, user, credential)
     return { methods: passkeyMethods, problem: isRight ? undefined : passkeyRefused, field: undefined }
   }
   if (user.secondFactorAt) {
     if (fieldsOf(ctx).code === undefined && !wantsPage(ctx))
       throw new Refusal('second_factor_required', 'Send the code of the app as `code`.', challenges(ctx))
     refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
-    const isRight = await verifyCode(ctx, user, code)
+    const isRight = await verifyCode(services, ctx, user, code)
     return { methods: ['otp'], problem: isRight ? undefined : wrongCode, field: 'code' }
   }
-  return { methods: ['pwd'], problem: await currentPasswordProblem(ctx, password), field: 'password' }
+  return {
+    methods: ['pwd'],
+    problem: await currentPasswordProblem(services, ctx, password),
+    field: 'password',
+  }
 }
 
 function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[]): void {
-  renewSession(ctx, user, methods)
-  ctx.state.replacesSession = true
+  replaceSession(ctx, user, methods)
   audit(ctx, 'confirmed', user)
   const path = afterSignIn(textFields(ctx, 'next').next || undefined)
   // The start page of a section shows a notice, because the user has to press the button on it again.
@@ -80,14 +89,19 @@ function completeConfirmation(ctx: SiteContext, user: User, methods: readonly st
   complete(ctx, path, isStart ? 'Thank you. You can continue now.' : undefined)
 }
 
-const showAgain = (ctx: SiteContext, errors: FormMessage[]) =>
-  showForm(ctx, textFields(ctx, 'next').next, errors)
+const showAgain = (services: Services, ctx: SiteContext, errors: FormMessage[]) =>
+  showForm(services, ctx, textFields(ctx, 'next').next, errors)
 
-async function showForm(ctx: SiteContext, requested: unknown, errors: FormMessage[] = []): Promise<void> {
+async function showForm(
+  services: Services,
+  ctx: SiteContext,
+  requested: unknown,
+  errors: FormMessage[] = [],
+): Promise<void> {
   const user = ctx.auth.require(User)
   const next = requested === undefined || requested === '' ? undefined : afterSignIn(requested)
   const { back, purpose } = sectionOf(next ?? '') ?? { back: '/account', purpose: 'continue' }
-  const passkeyOptions = await confirmationOptions(ctx, user)
+  const passkeyOptions = await confirmationOptions(services, ctx, user)
   const hasApp = Boolean(user.secondFactorAt)
   const em = entityManager(ctx)
   // The provider is one factor, like the password, so it is not enough for an account with an app.

@@ -1,5 +1,6 @@
 import { entityManager } from '#auth/mikro-orm'
 import { countMailFromNetwork, countMailTo, mayMail } from '../../account/mail-limit.ts'
+import type { Services } from '../../account/services.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { TryLater } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -12,16 +13,16 @@ import { emailProblem } from '../../users/email.ts'
  * `/forgot`: mails a reset link. The handler does not look for an account. Within the rate limit, it queues a mail for every address,
  * and the outbox drops the mails to addresses without an account. So the response and its time are the same for all addresses.
  */
-export function forgotPassword(router: SiteRouter, outbox: Outbox): void {
+export function forgotPassword(router: SiteRouter, services: Services, outbox: Outbox): void {
   router.get('/forgot', (ctx) => page(ctx, 'forgot', {}))
 
   router.post('/forgot', showFormAgain, async (ctx) => {
     const { email } = textFields(ctx, 'email')
     refuseProblems({ email: emailProblem(email) })
-    await countMailFromNetwork(ctx)
+    await countMailFromNetwork(services, ctx)
     if (await outbox.isFull())
       throw new TryLater(503, 'Too many mails are waiting. Please try again later.', 60)
-    if (await mayMail(() => countMailTo(ctx, 'reset', email))) {
+    if (await mayMail(() => countMailTo(services, ctx, 'reset', email))) {
       await outbox.add(entityManager(ctx), { kind: 'reset', to: email })
     }
     audit(ctx, 'reset link requested', { kind: 'user', username: email })

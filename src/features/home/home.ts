@@ -1,3 +1,4 @@
+import type { Services } from '../../account/services.ts'
 import { defaultSiteName } from '../../config/storage.ts'
 import { page } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
@@ -5,9 +6,9 @@ import type { Views } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 
 /** `GET /`: welcomes visitors. A site without `SITE_NAME` demonstrates the package instead. */
-export function home(router: SiteRouter): void {
+export function home(router: SiteRouter, services: Services): void {
   router.get('/', (ctx) => {
-    if (ctx.siteName !== defaultSiteName) return page(ctx, 'home', {})
+    if (services.siteName !== defaultSiteName) return page(ctx, 'home', {})
     return page(ctx, 'demo', { trace: traceOf(ctx) })
   })
 }
@@ -24,7 +25,7 @@ function traceOf(ctx: SiteContext): Views['demo']['trace'] {
       ['Bearer', headerFor('bearer')],
       ['JWT', headerFor('bearer')],
     ],
-    ms: (performance.now() - ctx.state.start).toFixed(1),
+    ms: (performance.now() - (ctx.startedAt ?? 0)).toFixed(1),
   }
 }
 

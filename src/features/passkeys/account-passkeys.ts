@@ -9,6 +9,7 @@ import { owner } from '../../account/owner.ts'
 import { type AddProblem, verifyRegistration } from '../../account/passkeys/add-passkey.ts'
 import { maxPasskeys, Passkey, passkeyRecord } from '../../account/passkeys/passkey.ts'
 import { requireRelyingParty } from '../../account/passkeys/site-passkeys.ts'
+import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { requireSession } from '../../account/sessions/current-session.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
@@ -37,31 +38,38 @@ const securityPage = '/account/security'
  */
 export function accountPasskeys(
   router: SiteRouter,
+  services: Services,
   { showSecurity, providers }: { showSecurity: ShowPage; providers: readonly string[] },
 ): void {
   // A failed form leaves one of these addresses in the browser, where the user can open it again.
-  router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(), (ctx) =>
+  router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(services), (ctx) =>
     seeOther(ctx, securityPage),
   )
 
-  router.post('/account/passkeys', ...owner(), fresh(securityPage), formAgain(showSecurity), async (ctx) => {
-    const added = await add(ctx)
-    if (added instanceof Passkey) {
-      audit(ctx, 'passkey added', ctx.auth.require(User), { detail: added.name })
-      if (wantsPage(ctx)) return seeOther(ctx, securityPage, `The passkey “${added.name}” has been added.`)
-      ctx.status = 201
-      ctx.body = passkeyRecord(added)
-      return
-    }
-    const [status, detail] = problems[added ?? 'invalid']
-    if (!wantsPage(ctx)) throw new Refusal(status, detail)
-    ctx.status = status
-    await showSecurity(ctx, [{ detail }])
-  })
+  router.post(
+    '/account/passkeys',
+    ...owner(services),
+    fresh(securityPage),
+    formAgain(showSecurity),
+    async (ctx) => {
+      const added = await add(services, ctx)
+      if (added instanceof Passkey) {
+        audit(ctx, 'passkey added', ctx.auth.require(User), { detail: added.name })
+        if (wantsPage(ctx)) return seeOther(ctx, securityPage, `The passkey “${added.name}” has been added.`)
+        ctx.status = 201
+        ctx.body = passkeyRecord(added)
+        return
+      }
+      const [status, detail] = problems[added ?? 'invalid']
+      if (!wantsPage(ctx)) throw new Refusal(status, detail)
+      ctx.status = status
+      await showSecurity(ctx, [{ detail }])
+    },
+  )
 
   router.post(
     '/account/passkeys/:id/name',
-    ...owner(),
+    ...owner(services),
     fresh(securityPage),
     formAgain(showSecurity),
     async (ctx) => {
@@ -75,8 +83,8 @@ export function accountPasskeys(
     },
   )
 
-  router.post('/account/passkeys/:id/remove', ...owner(), fresh(securityPage), async (ctx) => {
-    const name = await remove(ctx, ownPasskey(ctx, ctx.params.id), providers)
+  router.post('/account/passkeys/:id/remove', ...owner(services), fresh(securityPage), async (ctx) => {
+    const name = await remove(services, ctx, { own: ownPasskey(ctx, ctx.params.id), providers })
     audit(ctx, 'passkey removed', ctx.auth.require(User), { detail: name })
     complete(
       ctx,
@@ -87,8 +95,8 @@ export function accountPasskeys(
 }
 
 /** Adds the passkey in the body. */
-async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> {
-  const party = requireRelyingParty(ctx)
+async function add(services: Services, ctx: SiteContext): Promise<Passkey | AddProblem | undefined> {
+  const party = requireRelyingParty(services, ctx)
   const user = ctx.auth.require(User)
   const { credential, name: typed } = textFields(ctx, 'credential', 'name')
   const name = typed.trim() || undefined
@@ -96,26 +104,26 @@ async function add(ctx: SiteContext): Promise<Passkey | AddProblem | undefined> 
   const device = deviceName(ctx.get('User-Agent'))
   const onAdded = async (em: EntityManager) => {
     await requireSession(em, ctx)
-    await notify(ctx, em, user, 'passkey added')
+    await notify(services, ctx, em, user, 'passkey added')
   }
   const passkey = { user, session: currentDigest(ctx), credential, name, device, onAdded }
-  return limited(ctx, { action: 'passkey-of-account', account: user.id }, () =>
+  return limited(services, ctx, { action: 'passkey-of-account', account: user.id }, () =>
     verifyRegistration(entityManager(ctx), party, passkey),
   )
 }
 
 /** Removes a passkey, and returns its name. Throws 409 for the last way to sign in. */
 function remove(
+  services: Services,
   ctx: SiteContext,
-  own: ReturnType<typeof ownPasskey>,
-  providers: readonly string[],
+  { own, providers }: { own: ReturnType<typeof ownPasskey>; providers: readonly string[] },
 ): Promise<string> {
   return changeAccount(ctx, async (em, user) => {
     const found = await em.findOne(Passkey, own, { disableIdentityMap: true })
     if (!found) throw noSuchPasskey()
     await requireOtherWay(em, user.id, { without: found.id, providers })
     await em.nativeDelete(Passkey, own)
-    await notify(ctx, em, user, 'passkey removed')
+    await notify(services, ctx, em, user, 'passkey removed')
     return found.name
   })
 }

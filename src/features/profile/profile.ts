@@ -1,6 +1,7 @@
 import { entityManager } from '#auth/mikro-orm'
 import { owner, signedIn } from '../../account/owner.ts'
 import { pendingAddress } from '../../account/pending-address.ts'
+import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, type ShowPage, textFields } from '../../site/form.ts'
@@ -16,10 +17,13 @@ import { User } from '../../users/user.ts'
  * `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. Returns the function that shows the
  * profile again with the errors of a rejected form.
  */
-export function profile(router: SiteRouter): ShowPage {
-  router.get('/account', signedIn, (ctx) => profilePage(ctx, { notice: takeNotice(ctx) }))
+export function profile(router: SiteRouter, services: Services): ShowPage {
+  const showFormAgain: ShowPage = (ctx, errors) =>
+    profilePage(services, ctx, { errors, typedName: textFields(ctx, 'name').name })
 
-  router.post('/account/name', ...owner(), showFormAgain, async (ctx) => {
+  router.get('/account', signedIn, (ctx) => profilePage(services, ctx, { notice: takeNotice(ctx) }))
+
+  router.post('/account/name', ...owner(services), formAgain(showFormAgain), async (ctx) => {
     const user = ctx.auth.require(User)
     const name = textFields(ctx, 'name').name.trim()
     refuseProblems({ name: nameProblem(name) })
@@ -30,17 +34,17 @@ export function profile(router: SiteRouter): ShowPage {
     if (wantsPage(ctx)) seeOther(ctx, '/account', 'Your name has been changed.')
     else ctx.body = userRecord(user)
   })
-  return (ctx, errors) => profilePage(ctx, { errors })
+  return (ctx, errors) => profilePage(services, ctx, { errors })
 }
 
-const showFormAgain = formAgain((ctx, errors) =>
-  profilePage(ctx, { errors, typedName: textFields(ctx, 'name').name }),
-)
-
-async function profilePage(ctx: SiteContext, more: Partial<Views['profile']>): Promise<void> {
+async function profilePage(
+  services: Services,
+  ctx: SiteContext,
+  more: Partial<Views['profile']>,
+): Promise<void> {
   const user = ctx.auth.require(User)
   const { name, email, createdAt, passwordChangedAt } = user
-  const pendingEmail = ctx.outbox && (await pendingAddress(entityManager(ctx), user))
+  const pendingEmail = services.outbox && (await pendingAddress(entityManager(ctx), user))
   await page(ctx, 'profile', {
     user: { name, email },
     isVerified: isVerified(user),

@@ -2,6 +2,7 @@ import { validate as isUUID } from 'uuid'
 import { fresh } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
 import { owner } from '../../account/owner.ts'
+import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import { requireOtherWay } from '../../account/ways-to-sign-in.ts'
@@ -21,34 +22,44 @@ const securityPage = '/account/security'
 /** `/account/identities`: connects accounts at identity providers, and disconnects them. */
 export function accountIdentities(
   router: SiteRouter,
+  services: Services,
   { providers, showSecurity }: { providers: SiteProviders; showSecurity: ShowPage },
 ): void {
   // A failed form leaves one of these addresses in the browser, where the user can open it again.
-  router.get(['/account/identities/with/:provider', '/account/identities/:id/remove'], ...owner(), (ctx) =>
-    seeOther(ctx, securityPage),
+  router.get(
+    ['/account/identities/with/:provider', '/account/identities/:id/remove'],
+    ...owner(services),
+    (ctx) => seeOther(ctx, securityPage),
   )
 
   router.post(
     '/account/identities/with/:provider',
-    ...owner(),
+    ...owner(services),
     fresh(securityPage),
     formAgain(showSecurity),
     async (ctx) => {
       const { id: user } = ctx.auth.require(User)
       const data: SiteFlowData = { purpose: 'link', kept: false, user, session: currentDigest(ctx) }
-      await openProvider(ctx, providerInPath(providers, ctx.params), { data })
+      await openProvider(services, ctx, providerInPath(providers, ctx.params), { data })
     },
   )
 
-  router.post('/account/identities/:id/remove', ...owner(), fresh(securityPage), async (ctx) => {
-    const label = await unlink(ctx, ctx.params.id ?? '', [...providers.byId.keys()])
+  router.post('/account/identities/:id/remove', ...owner(services), fresh(securityPage), async (ctx) => {
+    const label = await unlink(services, ctx, {
+      id: ctx.params.id ?? '',
+      providers: [...providers.byId.keys()],
+    })
     audit(ctx, 'identity removed', ctx.auth.require(User), { detail: label })
     complete(ctx, securityPage, `${label} has been disconnected. You can no longer sign in with it.`)
   })
 }
 
 /** Removes an identity, and returns its label. Throws 409 for the last way to sign in. */
-function unlink(ctx: SiteContext, id: string, providers: readonly string[]): Promise<string> {
+function unlink(
+  services: Services,
+  ctx: SiteContext,
+  { id, providers }: { id: string; providers: readonly string[] },
+): Promise<string> {
   return changeAccount(ctx, async (em, user) => {
     const own = await listIdentities(em, user.id)
     const found = isUUID(id) ? own.find((each) => each.id === id.toLowerCase()) : undefined
@@ -56,7 +67,7 @@ function unlink(ctx: SiteContext, id: string, providers: readonly string[]): Pro
     if (!found) throw new Refusal(404, 'You have no such connected account.')
     await requireOtherWay(em, user.id, { without: found.id, providers })
     await em.nativeDelete(LinkedIdentity, { id: found.id })
-    await notify(ctx, em, user, 'identity removed')
+    await notify(services, ctx, em, user, 'identity removed')
     return found.label
   })
 }

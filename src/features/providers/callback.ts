@@ -1,7 +1,7 @@
 import type { Next } from 'koa'
 import { type Answer, providerAnswer } from '#auth/openid'
 import { withNextPath } from '../../account/after-sign-in.ts'
-import type { PendingSignIns } from '../../account/second-factor/pending-sign-ins.ts'
+import type { Services } from '../../account/services.ts'
 import { audit } from '../../site/audit.ts'
 import { seeOther } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
@@ -12,21 +12,16 @@ import type { SiteFlowData } from './provider-flows.ts'
 import { signInIdentity } from './sign-in-with.ts'
 import { providerInPath, type SiteProvider, type SiteProviders } from './site-providers.ts'
 
-interface CallbackOptions {
-  readonly providers: SiteProviders
-  readonly pendingSignIns: PendingSignIns
-}
-
 /** `GET /login/with/:provider/callback`: the answer of a provider, for all purposes. It always redirects, so that no page has its URL. */
-export function callback(router: SiteRouter, options: CallbackOptions): void {
+export function callback(router: SiteRouter, services: Services, providers: SiteProviders): void {
   const readAnswer = async (ctx: SiteContext & { params: { provider?: string } }, next: Next) => {
-    const provider = providerInPath(options.providers, ctx.params)
+    const provider = providerInPath(providers, ctx.params)
     await unlessUnreachable(ctx, provider, () => provider.attempt(ctx))
     return next()
   }
 
   router.get('/login/with/:provider/callback', readAnswer, async (ctx) => {
-    const provider = providerInPath(options.providers, ctx.params)
+    const provider = providerInPath(providers, ctx.params)
     // The flows of the site have this type of data. A HEAD request has no answer.
     const answer = providerAnswer(ctx) as Answer<SiteFlowData> | undefined
     if (!answer || 'refused' in answer) return showRefusal(ctx, provider, answer)
@@ -34,9 +29,9 @@ export function callback(router: SiteRouter, options: CallbackOptions): void {
     const data = flow.data
     if (!data) return seeOther(ctx, '/login?expired')
     const answered = { provider, identity, data }
-    if (data.purpose === 'link') return linkIdentity(ctx, answered)
+    if (data.purpose === 'link') return linkIdentity(services, ctx, answered)
     if (data.purpose === 'confirm') return confirmIdentity(ctx, answered)
-    return signInIdentity(ctx, answered, options)
+    return signInIdentity(services, ctx, { ...answered, flows: providers.flows })
   })
 }
 

@@ -3,7 +3,8 @@ import type { Identity } from '#auth/openid'
 import { afterSignIn, requestedPath, withNextPath } from '../../account/after-sign-in.ts'
 import { isRecent } from '../../account/fresh.ts'
 import { owner } from '../../account/owner.ts'
-import { renewSession } from '../../account/sessions/current-session.ts'
+import type { Services } from '../../account/services.ts'
+import { replaceSession } from '../../account/sessions/session-cookie.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -18,10 +19,10 @@ import type { SiteFlowData } from './provider-flows.ts'
 import { providerInPath, type SiteProvider, type SiteProviders } from './site-providers.ts'
 
 /** `POST /confirm/with/:provider`: asks for a new sign-in at the provider before a sensitive action. */
-export function confirmWith(router: SiteRouter, providers: SiteProviders): void {
-  router.get('/confirm/with/:provider', ...owner(), (ctx) => seeOther(ctx, '/confirm'))
+export function confirmWith(router: SiteRouter, services: Services, providers: SiteProviders): void {
+  router.get('/confirm/with/:provider', ...owner(services), (ctx) => seeOther(ctx, '/confirm'))
 
-  router.post('/confirm/with/:provider', ...owner(), async (ctx) => {
+  router.post('/confirm/with/:provider', ...owner(services), async (ctx) => {
     const { id, secondFactorAt } = ctx.auth.require(User)
     // The provider is one factor, like the password.
     if (secondFactorAt)
@@ -35,7 +36,7 @@ export function confirmWith(router: SiteRouter, providers: SiteProviders): void 
       user: id,
       session: currentDigest(ctx),
     }
-    await openProvider(ctx, provider, { data, parameters: provider.proofParameters })
+    await openProvider(services, ctx, provider, { data, parameters: provider.proofParameters })
   })
 }
 
@@ -61,8 +62,7 @@ export async function confirmIdentity(
   const at = await provenAt(ctx, user, identity)
   if (!isRecent(at))
     return seeOther(ctx, again, `${label} did not ask you to sign in again. Confirm in another way.`)
-  renewSession(ctx, user, [], at)
-  ctx.state.replacesSession = true
+  replaceSession(ctx, user, [], at)
   audit(ctx, 'confirmed', user, { detail: `With ${label}` })
   seeOther(ctx, afterSignIn(next), 'Thank you. You can continue now.')
 }

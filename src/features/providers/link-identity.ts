@@ -1,6 +1,7 @@
 import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { Identity } from '#auth/openid'
 import { notify } from '../../account/notify.ts'
+import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import { audit } from '../../site/audit.ts'
@@ -26,6 +27,7 @@ interface Answered {
  * @throws {Refusal} 409 if the session has ended, or if the credentials of the account have changed
  */
 export async function linkIdentity(
+  services: Services,
   ctx: SiteContext,
   { provider, identity, data: { user: id, session } }: Answered,
 ): Promise<void> {
@@ -33,7 +35,7 @@ export async function linkIdentity(
   // The session has ended or changed in the meantime.
   if (!user || user.id !== id || session !== currentDigest(ctx)) return seeOther(ctx, '/login?expired')
   const label = labelOf(provider, identity)
-  const problem = await link(ctx, { provider: provider.id, identity, label })
+  const problem = await link(services, ctx, { provider: provider.id, identity, label })
   if (problem !== undefined) return seeOther(ctx, '/account/security', problem)
   audit(ctx, 'identity added', user, { detail: label })
   seeOther(ctx, '/account/security', `${label} has been connected. You can sign in with it now.`)
@@ -45,7 +47,7 @@ interface NewIdentity {
   readonly label: string
 }
 
-async function link(ctx: SiteContext, added: NewIdentity): Promise<string | undefined> {
+async function link(services: Services, ctx: SiteContext, added: NewIdentity): Promise<string | undefined> {
   const { issuer, subject } = added.identity
   try {
     return await changeAccount(ctx, async (em, user) => {
@@ -55,7 +57,7 @@ async function link(ctx: SiteContext, added: NewIdentity): Promise<string | unde
       if (own.length >= maxIdentities)
         return `An account can have ${maxIdentities} connected accounts. Disconnect one first.`
       await insertIdentity(em, user.id, added)
-      await notify(ctx, em, user, 'identity added')
+      await notify(services, ctx, em, user, 'identity added')
       return undefined
     })
   } catch (error) {

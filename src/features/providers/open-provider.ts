@@ -1,5 +1,6 @@
 import { beginFlow } from '#auth/openid'
 import { count } from '../../account/limits.ts'
+import type { Services } from '../../account/services.ts'
 import { Refusal, TryLater } from '../../refusal.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
@@ -13,12 +14,13 @@ import type { SiteProvider } from './site-providers.ts'
  * @throws {TryLater} 503 if the provider cannot be reached, 429 if the network has started too many flows
  */
 export async function openProvider(
+  services: Services,
   ctx: SiteContext,
   provider: SiteProvider,
   { data, parameters = {} }: { data: SiteFlowData; parameters?: Readonly<Record<string, string>> },
 ): Promise<void> {
   if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only a form of the site.')
-  await count(ctx, 'provider')
+  await count(services, ctx, 'provider')
   const url = await unlessUnreachable(ctx, provider, () => beginFlow(provider, ctx, { data }))
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   await page(ctx, 'continue', { url: url.href, label: provider.label })

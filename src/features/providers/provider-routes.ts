@@ -1,4 +1,4 @@
-import type { PendingSignIns } from '../../account/second-factor/pending-sign-ins.ts'
+import type { Services } from '../../account/services.ts'
 import type { ShowPage } from '../../site/form.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import { accountIdentities } from './account-identities.ts'
@@ -10,16 +10,16 @@ import type { SiteProviders } from './site-providers.ts'
 
 interface ProviderRoutesOptions {
   readonly providers: SiteProviders
-  readonly pendingSignIns: PendingSignIns
   readonly showSignIn: ShowPage
   readonly showSecurity: ShowPage
 }
 
 /** The routes of a site with identity providers. */
-export function providerRoutes(router: SiteRouter, options: ProviderRoutesOptions): void {
-  signInWith(router, options)
-  callback(router, options)
-  signUpWith(router, options.providers)
-  accountIdentities(router, options)
-  confirmWith(router, options.providers)
+export function providerRoutes(router: SiteRouter, services: Services, options: ProviderRoutesOptions): void {
+  const { providers } = options
+  signInWith(router, services, options)
+  callback(router, services, providers)
+  signUpWith(router, services, providers)
+  accountIdentities(router, services, options)
+  confirmWith(router, services, providers)
 }

@@ -3,7 +3,7 @@ import { entityManager } from '#auth/mikro-orm'
 import type { Identity } from '#auth/openid'
 import { requestedPath, withNextPath } from '../../account/after-sign-in.ts'
 import { asksToBeKept, completeSignIn } from '../../account/complete-sign-in.ts'
-import type { PendingSignIns } from '../../account/second-factor/pending-sign-ins.ts'
+import type { Services } from '../../account/services.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, type ShowPage } from '../../site/form.ts'
@@ -16,12 +16,13 @@ import { User } from '../../users/user.ts'
 import { openProvider } from './open-provider.ts'
 import { provenAt } from './proven-at.ts'
 import type { StoredIdentity } from './provider-flow.ts'
-import type { SiteFlowData } from './provider-flows.ts'
+import type { ProviderFlows, SiteFlowData } from './provider-flows.ts'
 import { providerInPath, type SiteProvider, type SiteProviders } from './site-providers.ts'
 
 /** `POST /login/with/:provider`: opens the provider to sign in or to sign up. */
 export function signInWith(
   router: SiteRouter,
+  services: Services,
   { providers, showSignIn }: { providers: SiteProviders; showSignIn: ShowPage },
 ): void {
   // A failed sign-in leaves this URL in the browser, where the user can open it again.
@@ -30,14 +31,17 @@ export function signInWith(
   router.post('/login/with/:provider', formAgain(showSignIn), async (ctx) => {
     const provider = providerInPath(providers, ctx.params)
     const next = requestedPath(fieldsOf(ctx).next)
-    await openProvider(ctx, provider, { data: { purpose: 'sign-in', next, kept: asksToBeKept(ctx) } })
+    await openProvider(services, ctx, provider, {
+      data: { purpose: 'sign-in', next, kept: asksToBeKept(ctx) },
+    })
   })
 }
 
-interface Answered {
+interface SignIn {
   readonly provider: SiteProvider
   readonly identity: Identity
   readonly data: SiteFlowData
+  readonly flows: ProviderFlows
 }
 
 /**
@@ -47,13 +51,13 @@ interface Answered {
  * @throws {Refusal} 403 if the account is disabled
  */
 export async function signInIdentity(
+  services: Services,
   ctx: SiteContext,
-  { provider, identity, data: { next, kept } }: Answered,
-  { providers, pendingSignIns }: { providers: SiteProviders; pendingSignIns: PendingSignIns },
+  { provider, identity, data: { next, kept }, flows }: SignIn,
 ): Promise<void> {
   const user = await useIdentity(ctx, identity)
   if (!user) {
-    await providers.flows.keepForSignUp(ctx, { provider: provider.id, kept }, stored(identity))
+    await flows.keepForSignUp(ctx, { provider: provider.id, kept }, stored(identity))
     return seeOther(ctx, withNextPath('/signup/with', next))
   }
   // Another user may be signed in. That session ends.
@@ -61,11 +65,11 @@ export async function signInIdentity(
   const detail = `With ${provider.label}`
   if (user.secondFactorAt) {
     audit(ctx, 'code required', user, { detail })
-    await pendingSignIns.start(ctx, user, { kept, methods: [] })
+    await services.pendingSignIns.start(ctx, user, { kept, methods: [] })
     return seeOther(ctx, withNextPath('/login/code', next))
   }
   const at = await provenAt(ctx, user, identity)
-  await completeSignIn(ctx, user, { isKept: kept, next, methods: [], at, detail })
+  await completeSignIn(services, ctx, user, { isKept: kept, next, methods: [], at, detail })
 }
 
 /** The user of an identity. Records the use of the identity. */

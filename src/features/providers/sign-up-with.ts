@@ -1,9 +1,10 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
 import { afterSignIn, requestedPath } from '../../account/after-sign-in.ts'
-import { storeDevice } from '../../account/devices/known-devices.ts'
+import { storeDevice } from '../../account/devices/store-device.ts'
 import { limited } from '../../account/limits.ts'
 import { countVerification, mayMail } from '../../account/mail-limit.ts'
+import type { Services } from '../../account/services.ts'
 import { lifetime } from '../../account/sessions/session-limits.ts'
 import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -21,7 +22,7 @@ import type { SignUp } from './provider-flows.ts'
 import type { SiteProviders } from './site-providers.ts'
 
 /** `/signup/with`: creates an account for an identity that no account has. The account has no password. */
-export function signUpWith(router: SiteRouter, providers: SiteProviders): void {
+export function signUpWith(router: SiteRouter, services: Services, providers: SiteProviders): void {
   const { flows } = providers
   const showForm = async (ctx: SiteContext, errors: FormMessage[] = []) => {
     const signUp = await flows.findSignUp(ctx)
@@ -43,8 +44,8 @@ export function signUpWith(router: SiteRouter, providers: SiteProviders): void {
     const { name: typed, email } = textFields(ctx, 'name', 'email')
     const name = typed.trim()
     refuseProblems({ name: nameProblem(name), email: emailProblem(email) })
-    const user = await limited(ctx, { action: 'sign-up', account: emailKey(email) }, async () =>
-      (await isInUse(ctx, email)) ? undefined : createUser(ctx, providers, { signUp, name, email }),
+    const user = await limited(services, ctx, { action: 'sign-up', account: emailKey(email) }, async () =>
+      (await isInUse(ctx, email)) ? undefined : createUser(services, ctx, { providers, signUp, name, email }),
     )
     if (!user) throw new FieldRefusal('email_taken', [{ field: 'email', detail: howToConnect(label) }])
     audit(ctx, 'signed up', user, { detail: `With ${label}` })
@@ -52,24 +53,34 @@ export function signUpWith(router: SiteRouter, providers: SiteProviders): void {
     // The account has no stronger proof, so a missing time counts as now.
     const at = new Date(signUp.identity.authenticatedAt ?? Date.now())
     ctx.auth.login(user, User, { methods: [], at })
-    await storeDevice(ctx, user)
+    await storeDevice(services, ctx, user)
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }
 
+interface NewUser {
+  readonly providers: SiteProviders
+  readonly signUp: SignUp
+  readonly name: string
+  readonly email: string
+}
+
 /** Creates the user. Returns `undefined` if a concurrent request has created an account with the e-mail address. */
 async function createUser(
+  services: Services,
   ctx: SiteContext,
-  providers: SiteProviders,
-  { signUp, name, email }: { signUp: SignUp; name: string; email: string },
+  { providers, signUp, name, email }: NewUser,
 ): Promise<User | undefined> {
   const { identity, provider } = signUp
   const label = labelOf({ label: labelIn(providers, signUp) }, identity)
   // Only the address that the provider has verified, and only unchanged.
   const isVerified = identity.isEmailVerified && identity.email === email
-  const { outbox } = ctx
+  const { outbox } = services
   const isMailed =
-    !isVerified && outbox && !(await outbox.isFull()) && (await mayMail(() => countVerification(ctx, email)))
+    !isVerified &&
+    outbox &&
+    !(await outbox.isFull()) &&
+    (await mayMail(() => countVerification(services, ctx, email)))
   try {
     return await entityManager(ctx).transactional(async (em) => {
       if (!(await providers.flows.finishSignUp(em, signUp)))

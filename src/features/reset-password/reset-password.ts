@@ -1,11 +1,12 @@
 import { entityManager } from '#auth/mikro-orm'
 import { overwritePassword } from '../../account/end-access.ts'
-import { isDisconnected, limited } from '../../account/limits.ts'
+import { isDisconnected } from '../../account/guessing.ts'
+import { limited } from '../../account/limits.ts'
 import { notify } from '../../account/notify.ts'
 import { listPasskeys, Passkey } from '../../account/passkeys/passkey.ts'
 import { removeSecondFactor } from '../../account/second-factor/second-factor.ts'
+import type { Services } from '../../account/services.ts'
 import { minute } from '../../durations.ts'
-import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { type HostCookie, newIdentifier } from '../../site/host-cookie.ts'
@@ -27,11 +28,8 @@ const removedNote =
 const purposes = ['reset', 'invite'] as const
 
 /** `/reset`: sets a new password with the token of a link. Ends all sessions, tokens and links of the account. Starts no session. */
-export function resetPassword(
-  router: SiteRouter,
-  { resetNotice, outbox }: { resetNotice: HostCookie; outbox: Outbox | undefined },
-): void {
-  for (const purpose of purposes) outbox?.onLink(purpose, createMailedLink(purpose))
+export function resetPassword(router: SiteRouter, services: Services, resetNotice: HostCookie): void {
+  for (const purpose of purposes) services.outbox?.onLink(purpose, createMailedLink(purpose))
   const showGonePage = showInvalidLinkPage({ isReset: true })
 
   router.get('/reset', withoutReferrer, showGonePage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
@@ -43,15 +41,15 @@ export function resetPassword(
     const grant = await grantOf(ctx, token)
     const { user } = grant
     refuseProblems({
-      password: passwordProblem(password, user, ctx.siteName),
+      password: passwordProblem(password, user, services.siteName),
       confirmPassword: confirmationProblem(password, confirmPassword),
     })
     // Without this limit, concurrent requests with one link would fill the queue of hashes.
-    await limited(ctx, { action: 'reset', account: user.id }, async () => {
+    await limited(services, ctx, { action: 'reset', account: user.id }, async () => {
       // Another request may have used the link while this one waited.
       await grantOf(ctx, token)
       const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
-      await useToken(ctx, token, passwordHash)
+      await useToken(services, ctx, token, passwordHash)
       return true
     })
     audit(ctx, 'password reset', user, { detail: provesFirst(grant) ? removedNote : undefined })
@@ -96,7 +94,7 @@ function provesFirst({ user, email }: Grant): boolean {
 }
 
 // One transaction, because a failure must not use up the link.
-function useToken(ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
+function useToken(services: Services, ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
   return entityManager(ctx).transactional(async (em) => {
     const grant = await consumeOneTimeToken(em, token, purposes)
     if (!grant) throw invalidLink()
@@ -110,6 +108,6 @@ function useToken(ctx: SiteContext, token: string, passwordHash: string): Promis
     }
     // `grant.user` is the account before the update, so an address that this reset verifies gets no notice. This is intended,
     // because a stranger may have chosen the name in the notice.
-    await notify(ctx, em, grant.user, 'password reset')
+    await notify(services, ctx, em, grant.user, 'password reset')
   })
 }

@@ -8,6 +8,7 @@ import { newRecoveryCodes, startSetUp, turnOff, turnOn } from '../../account/sec
 import { totpUri } from '../../account/second-factor/totp.ts'
 import { setUpLifetime, unconfirmedKey } from '../../account/second-factor/totp-factors.ts'
 import { plainCode } from '../../account/second-factor/verify-code.ts'
+import type { Services } from '../../account/services.ts'
 import { digestOf } from '../../database/digest.ts'
 import { minute } from '../../durations.ts'
 import { Refusal } from '../../refusal.ts'
@@ -25,35 +26,35 @@ const setUpPage = '/account/security/totp'
 const codesPage = '/account/security/recovery-codes'
 
 /** `/account/security/…`: sets up and removes the authenticator app, and creates recovery codes. */
-export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean }): void {
+export function authenticatorApp(router: SiteRouter, services: Services): void {
   // Passes the seed of new codes to the page that shows them once, because the database must not contain the codes.
-  const newCodes = new HostCookie('new-recovery-codes', { isTls })
+  const newCodes = new HostCookie('new-recovery-codes', { isTls: services.isTls })
   // Binds a set-up to the browser that started it. Without this, a thief with a session could start the set-up, and the page
   // would show the owner a key that the thief knows.
-  const startedSetUp = new HostCookie('app-set-up', { isTls })
+  const startedSetUp = new HostCookie('app-set-up', { isTls: services.isTls })
 
   // After a reload, the page shows the same key.
-  router.get(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
+  router.get(setUpPage, ...owner(services), fresh(setUpPage), async (ctx) => {
     const key = await keyOfSetUp(ctx)
-    if (key) return showKey(ctx, key)
+    if (key) return showKey(services, ctx, key)
     if (!wantsPage(ctx))
       throw new Refusal(404, 'This client has no unfinished set-up of an authenticator app.')
-    return ctx.secretBox && !isOn(ctx) ? page(ctx, 'totp-start', {}) : seeOther(ctx, securityPage)
+    return services.secretBox && !isOn(ctx) ? page(ctx, 'totp-start', {}) : seeOther(ctx, securityPage)
   })
 
-  router.post(setUpPage, ...owner(), fresh(setUpPage), async (ctx) => {
+  router.post(setUpPage, ...owner(services), fresh(setUpPage), async (ctx) => {
     if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, securityPage)
-    const key = await startSetUp(ctx)
+    const key = await startSetUp(services, ctx)
     startedSetUp.write(ctx, digestOf(key), setUpLifetime)
-    return wantsPage(ctx) ? seeOther(ctx, setUpPage) : showKey(ctx, key)
+    return wantsPage(ctx) ? seeOther(ctx, setUpPage) : showKey(services, ctx, key)
   })
 
   // A failed form leaves this address in the browser, where the user can open it again.
-  router.get('/account/security/totp/confirm', ...owner(), (ctx) => seeOther(ctx, setUpPage))
+  router.get('/account/security/totp/confirm', ...owner(services), (ctx) => seeOther(ctx, setUpPage))
 
   router.post(
     '/account/security/totp/confirm',
-    ...owner(),
+    ...owner(services),
     fresh(setUpPage),
     formAgain(showSetUpAgain),
     async (ctx) => {
@@ -61,7 +62,9 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
       if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, codesPage, 'The authenticator app is on.')
       const { code } = textFields(ctx, 'code')
       refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
-      const seed = await limitedCode(ctx, ctx.auth.require(User), () => turnOn(ctx, plainCode(code)))
+      const seed = await limitedCode(services, ctx, ctx.auth.require(User), () =>
+        turnOn(services, ctx, plainCode(code)),
+      )
       if (seed === undefined) {
         refuseProblems({ code: 'The code is wrong. Enter the six digits that the app shows now.' })
         return
@@ -72,16 +75,16 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
     },
   )
 
-  router.post('/account/security/totp/remove', ...owner(), fresh(securityPage), async (ctx) => {
+  router.post('/account/security/totp/remove', ...owner(services), fresh(securityPage), async (ctx) => {
     const user = ctx.auth.require(User)
     if (user.secondFactorAt) {
-      await turnOff(ctx)
+      await turnOff(services, ctx)
       audit(ctx, 'authenticator app turned off', user)
     }
     complete(ctx, securityPage, 'The authenticator app has been removed.')
   })
 
-  router.get(codesPage, ...owner(), async (ctx) => {
+  router.get(codesPage, ...owner(services), async (ctx) => {
     const seed = newCodes.take(ctx)
     if (!wantsPage(ctx))
       throw new Refusal(404, 'Recovery codes are in the response of the request that creates them.')
@@ -90,22 +93,22 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
     return page(ctx, 'recovery-codes', { codes: recoveryCodesOf(seed), notice: takeNotice(ctx) })
   })
 
-  router.post(codesPage, ...owner(), fresh(securityPage), async (ctx) => {
-    const seed = await newRecoveryCodes(ctx)
+  router.post(codesPage, ...owner(services), fresh(securityPage), async (ctx) => {
+    const seed = await newRecoveryCodes(services, ctx)
     audit(ctx, 'recovery codes created', ctx.auth.require(User))
     showCodes(ctx, seed, 'You have ten new recovery codes. The old ones no longer work.')
   })
 
   async function showSetUpAgain(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
     const key = await keyOfSetUp(ctx)
-    if (key) await showKey(ctx, key, errors)
+    if (key) await showKey(services, ctx, key, errors)
     else seeOther(ctx, setUpPage)
   }
 
   /** The key of an unfinished set-up that this browser has started. */
   async function keyOfSetUp(ctx: SiteContext): Promise<Buffer | undefined> {
-    if (!ctx.secretBox) return undefined
-    const key = await unconfirmedKey(entityManager(ctx), ctx.secretBox, ctx.auth.require(User).id)
+    if (!services.secretBox) return undefined
+    const key = await unconfirmedKey(entityManager(ctx), services.secretBox, ctx.auth.require(User).id)
     return key && startedSetUp.read(ctx) === digestOf(key) ? key : undefined
   }
 
@@ -119,9 +122,14 @@ export function authenticatorApp(router: SiteRouter, { isTls }: { isTls: boolean
   }
 }
 
-async function showKey(ctx: SiteContext, key: Buffer, errors: FormMessage[] = []): Promise<void> {
+async function showKey(
+  services: Services,
+  ctx: SiteContext,
+  key: Buffer,
+  errors: FormMessage[] = [],
+): Promise<void> {
   const secret = base32(key)
-  const uri = totpUri(key, { issuer: ctx.siteName, account: ctx.auth.require(User).email })
+  const uri = totpUri(key, { issuer: services.siteName, account: ctx.auth.require(User).email })
   if (wantsPage(ctx)) await page(ctx, 'totp-set-up', { secret, uri, qr: qrCode(uri), errors })
   else ctx.body = { secret, uri }
 }

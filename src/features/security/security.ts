@@ -5,6 +5,7 @@ import { creationOptions } from '../../account/passkeys/add-passkey.ts'
 import { listPasskeys, passkeyRecord } from '../../account/passkeys/passkey.ts'
 import { relyingParty } from '../../account/passkeys/site-passkeys.ts'
 import { countRecoveryCodes } from '../../account/second-factor/recovery-codes.ts'
+import type { Services } from '../../account/services.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import type { ShowPage } from '../../site/form.ts'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
@@ -22,30 +23,30 @@ const securityPage = '/account/security'
  * `GET /account/security`: the second factor, the passkeys and the connected accounts. Returns the function that shows the page again with the
  * errors of a rejected form.
  */
-export function security(router: SiteRouter): ShowPage {
-  router.get(securityPage, ...owner(), async (ctx) => {
-    if (wantsPage(ctx)) return showSecurity(ctx)
+export function security(router: SiteRouter, services: Services): ShowPage {
+  router.get(securityPage, ...owner(services), async (ctx) => {
+    if (wantsPage(ctx)) return showSecurity(services, ctx)
     const { passkeys, ...factors } = await factorsOf(ctx)
     const totp = Boolean(ctx.auth.require(User).secondFactorAt)
     ctx.body = { totp, ...factors, passkeys: passkeys.map(passkeyRecord) }
   })
-  return showSecurity
+  return (ctx, errors) => showSecurity(services, ctx, errors)
 }
 
-async function showSecurity(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
+async function showSecurity(services: Services, ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
   const user = ctx.auth.require(User)
   const { secondFactorAt, passwordChangedAt } = user
   const { passkeys, ...factors } = await factorsOf(ctx)
   await page(ctx, 'security', {
     passwordChangedAt,
     secondFactorAt: secondFactorAt ?? undefined,
-    isAvailable: ctx.secretBox !== undefined,
+    isAvailable: services.secretBox !== undefined,
     ...factors,
     passkeys: passkeys.map((passkey) => ({ ...passkeyRecord(passkey), isSynced: passkey.isBackedUp })),
     isVerified: isVerified(user),
     opened: queryParameter(ctx, 'do'),
-    hasPasskeys: relyingParty(ctx) !== undefined,
-    passkeyOptions: await optionsToAdd(ctx),
+    hasPasskeys: relyingParty(services, ctx) !== undefined,
+    passkeyOptions: await optionsToAdd(services, ctx),
     isFresh: !needsPassword(ctx),
     errors,
     notice: takeNotice(ctx),
@@ -64,8 +65,8 @@ async function factorsOf(ctx: SiteContext) {
 }
 
 /** The options to add a passkey. `undefined` if the site does not support passkeys, or if the user has to confirm first. */
-async function optionsToAdd(ctx: SiteContext): Promise<string | undefined> {
-  const party = relyingParty(ctx)
+async function optionsToAdd(services: Services, ctx: SiteContext): Promise<string | undefined> {
+  const party = relyingParty(services, ctx)
   if (!party || needsPassword(ctx)) return undefined
   const owner = { user: ctx.auth.require(User), session: currentDigest(ctx) }
   return JSON.stringify(await creationOptions(entityManager(ctx), party, owner))

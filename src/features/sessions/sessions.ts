@@ -2,8 +2,8 @@ import type { Next } from 'koa'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { deviceName } from '../../account/devices/device-name.ts'
-import type { SiteUses } from '../../account/last-uses.ts'
 import { owner } from '../../account/owner.ts'
+import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { isExpired } from '../../account/sessions/session-limits.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
@@ -17,14 +17,14 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 
 /** `/account/sessions`: lists the user's sessions, and ends them. */
-export function sessions(router: SiteRouter, uses: SiteUses): void {
-  router.get('/account/sessions', ...owner(), async (ctx) => {
-    const found = await liveSessions(ctx, uses)
+export function sessions(router: SiteRouter, services: Services): void {
+  router.get('/account/sessions', ...owner(services), async (ctx) => {
+    const found = await liveSessions(ctx, services)
     if (wantsPage(ctx)) await page(ctx, 'sessions', { sessions: found, notice: takeNotice(ctx) })
     else ctx.body = found
   })
 
-  router.post('/account/sessions/end-others', ...owner(), async (ctx) => {
+  router.post('/account/sessions/end-others', ...owner(services), async (ctx) => {
     await changeAccount(ctx, (em, { id: user }) =>
       em.nativeDelete(StoredSession, { user, digest: { $ne: currentDigest(ctx) } }),
     )
@@ -32,7 +32,7 @@ export function sessions(router: SiteRouter, uses: SiteUses): void {
     complete(ctx, '/account/sessions', 'You have been signed out everywhere else.')
   })
 
-  router.post('/account/sessions/:id/end', ...owner(), signOutOfCurrent, async (ctx) => {
+  router.post('/account/sessions/:id/end', ...owner(services), signOutOfCurrent, async (ctx) => {
     const found = await ownSession(ctx)
     const hasEnded =
       found && (await changeAccount(ctx, (em) => em.nativeDelete(StoredSession, found.digest))) > 0
@@ -45,7 +45,7 @@ export function sessions(router: SiteRouter, uses: SiteUses): void {
 }
 
 /** The user's sessions: the current one, then the others by last use. */
-async function liveSessions(ctx: SiteContext, uses: SiteUses): Promise<SessionRecord[]> {
+async function liveSessions(ctx: SiteContext, { uses }: Services): Promise<SessionRecord[]> {
   const { id: user } = ctx.auth.require(User)
   const found = await entityManager(ctx).find(
     StoredSession,

@@ -1,25 +1,24 @@
-import type { Next } from 'koa'
 import { entityManager } from '#auth/mikro-orm'
 import { requestedPath, withNextPath } from '../../account/after-sign-in.ts'
+import { attemptedForm } from '../../account/attempted-form.ts'
 import { asksToBeKept, completeSignIn } from '../../account/complete-sign-in.ts'
-import type { PendingSignIns } from '../../account/second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../account/second-factor/pending-sign-ins.ts'
 import { countRecoveryCodes, isRecoveryCode } from '../../account/second-factor/recovery-codes.ts'
-import {
-  plainCode,
-  SecondFactorRequired,
-  verifyCode,
-  wrongCode,
-} from '../../account/second-factor/verify-code.ts'
-import { Refusal } from '../../refusal.ts'
+import { plainCode, verifyCode, wrongCode } from '../../account/second-factor/verify-code.ts'
+import type { Services } from '../../account/services.ts'
+import { FieldRefusal, Refusal } from '../../refusal.ts'
+import { audit } from '../../site/audit.ts'
+import { challenges } from '../../site/challenges.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
-import { User } from '../../users/user.ts'
+import type { User } from '../../users/user.ts'
 
 /** `/login/code`: the second step of a sign-in by form. */
-export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): void {
+export function signInCode(router: SiteRouter, services: Services): void {
+  const { pendingSignIns } = services
   const showForm = (isRecovery: boolean) => async (ctx: SiteContext) => {
     const pending = await pendingSignIns.find(ctx)
     if (!pending) return startAgain(ctx)
@@ -40,7 +39,7 @@ export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): 
     const isRecovery = fieldsOf(ctx).recovery !== undefined
     const missing = isRecovery ? 'Enter a recovery code.' : 'Enter the code of the app.'
     refuseProblems({ code: code.trim() === '' ? missing : undefined })
-    if (!(await verifyCode(ctx, pending.user, code))) {
+    if (!(await verifyCode(services, ctx, pending.user, code))) {
       ctx.status = 401
       const detail = isRecovery ? 'This recovery code is wrong or was used before.' : wrongCode
       return formWithErrors(ctx, [{ field: 'code', detail }])
@@ -51,23 +50,36 @@ export function signInCode(router: SiteRouter, pendingSignIns: PendingSignIns): 
     const methods = [...(first ?? 'pwd').split(' ').filter(Boolean), 'otp', 'mfa']
     const { next } = fieldsOf(ctx)
     const notice = isRecoveryCode(plainCode(code)) ? await codesLeft(ctx, user) : undefined
-    await completeSignIn(ctx, user, { isKept, next, methods, notice })
+    await completeSignIn(services, ctx, user, { isKept, next, methods, notice })
   })
 }
 
-/** For `POST /login`: if a sign-in by form needs a code, stores a pending sign-in and redirects to the code form. */
-export function askForCode(pendingSignIns: PendingSignIns) {
-  return async (ctx: SiteContext, next: Next): Promise<void> => {
-    try {
-      await next()
-    } catch (error) {
-      const isOfForm = error instanceof SecondFactorRequired && wantsPage(ctx) && !ctx.auth.has(User)
-      if (!isOfForm) throw error
-      await pendingSignIns.start(ctx, error.user, { kept: asksToBeKept(ctx) })
-      // The path stays in the browser, because it may contain the token of a link, which no row may hold.
-      seeOther(ctx, withNextPath('/login/code', fieldsOf(ctx).next))
-    }
+/** Continues a sign-in with the right password: asks a browser for the code, and verifies the code in the body of another client. */
+export async function signInWithCode(
+  services: Services,
+  ctx: SiteContext,
+  { user }: PendingSignIn,
+): Promise<void> {
+  const { code, next } = fieldsOf(ctx)
+  if (code === undefined) {
+    audit(ctx, 'code required', user, { detail: attemptedForm(ctx) })
+    if (wantsPage(ctx)) return askForCode(services, ctx, user)
+    const detail = 'Send the code of the authenticator app as `code`.'
+    throw new Refusal('second_factor_required', detail, challenges(ctx))
   }
+  if (typeof code !== 'string') {
+    const detail = 'Send the code as a string, because it can start with 0.'
+    throw new FieldRefusal('validation_failed', [{ field: 'code', detail }])
+  }
+  if (!(await verifyCode(services, ctx, user, code)))
+    throw new Refusal('second_factor_wrong', wrongCode, challenges(ctx))
+  const [isKept, methods] = [asksToBeKept(ctx), ['pwd', 'otp', 'mfa']]
+  await completeSignIn(services, ctx, user, { isKept, next, methods })
+}
+
+async function askForCode({ pendingSignIns }: Services, ctx: SiteContext, user: User): Promise<void> {
+  await pendingSignIns.start(ctx, user, { kept: asksToBeKept(ctx) })
+  seeOther(ctx, withNextPath('/login/code', fieldsOf(ctx).next))
 }
 
 async function codesLeft(ctx: SiteContext, { id }: User): Promise<string> {

@@ -266,7 +266,7 @@ describe('POST /login with a form', () => {
       assert.match(text, /The e-mail address or password is wrong\./)
       return [
         text.replaceAll(/value="[^"]*@example\.com"/g, 'value=""'),
-        { ...headers, date: '', 'content-length': '' },
+        { ...headers, date: '', 'content-length': '', 'x-request-id': '' },
       ]
     }
     const wrong = await answer({ username: 'ada@example.com', password: 'wrong' })

@@ -1,44 +1,41 @@
 import type { ExtendableContext, Next } from 'koa'
-import { ignoreSession } from '#auth'
-import type { JWTKeys } from '#auth/jwt'
+import { CredentialsAuthenticator, ignoreSession } from '#auth'
 import { afterSignIn, requestedPath } from '../../account/after-sign-in.ts'
+import { basic } from '../../account/basic.ts'
 import { asksToBeKept, completeSignIn } from '../../account/complete-sign-in.ts'
-import { limited } from '../../account/limits.ts'
-import { notifyOfProgram } from '../../account/notify.ts'
-import { createToken } from '../../account/own-tokens.ts'
 import { signInOptions } from '../../account/passkeys/site-passkeys.ts'
-import type { PendingSignIns } from '../../account/second-factor/pending-sign-ins.ts'
+import { PendingSignIn } from '../../account/second-factor/pending-sign-ins.ts'
+import type { Services } from '../../account/services.ts'
 import { signOut } from '../../account/sign-out.ts'
-import { Refusal } from '../../refusal.ts'
-import { audit, auditRefusedCredentials } from '../../site/audit.ts'
-import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { auditRefusedCredentials } from '../../site/audit.ts'
+import { fieldsOf, formAgain, refuseProblems, type ShowPage, textFields } from '../../site/form.ts'
 import type { HostCookie } from '../../site/host-cookie.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
-import { userRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage, Views } from '../../site/view-data.ts'
-import { SignedToken } from '../../users/signed-token.ts'
 import { User } from '../../users/user.ts'
-import { usualDays } from '../../users/user-token.ts'
-import { askForCode } from './sign-in-code.ts'
+import { exchange } from './exchange.ts'
+import { signInWithCode } from './sign-in-code.ts'
 
 const afterReset = 'Your password has been changed. Sign in with the new password.'
 const expiredSignIn = 'Your sign-in has expired. Please start again.'
 const cancelledSignIn = 'The sign-in was cancelled.'
-const unknownAs = 'Unknown `as`. Use `jwt` or `user`, or omit it to get a bearer token.'
-
-interface SignInOptions {
-  readonly keys: JWTKeys
-  readonly pendingSignIns: PendingSignIns
-  readonly resetNotice: HostCookie
-}
 
 /**
  * The sign-in page. `POST /login` starts a session (form and JSON), or returns a token or the user record (Basic). `POST /logout`
- * signs out.
+ * signs out. Returns the function that shows the page again with the errors of a rejected form.
  */
-export function signIn(router: SiteRouter, { keys, pendingSignIns, resetNotice }: SignInOptions): void {
+export function signIn(router: SiteRouter, services: Services, resetNotice: HostCookie): ShowPage {
+  const showForm: ShowPage = (ctx, errors) => signInForm(services, ctx, errors)
+  const form = CredentialsAuthenticator.from(User, async ({ username: email, password }, ctx) => {
+    const match = ctx.is('urlencoded') ? 'any-case' : 'exact'
+    const { outcome, user } = await services.passwords.check(ctx, { email, password, match })
+    if (outcome !== 'needs-code') return user
+    ctx.auth.login(new PendingSignIn(user), PendingSignIn)
+    return undefined
+  })
+
   router.get('/login', (ctx) => {
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
@@ -47,28 +44,29 @@ export function signIn(router: SiteRouter, { keys, pendingSignIns, resetNotice }
     const expired = queryParameter(ctx, 'expired') !== undefined && expiredSignIn
     const cancelled = queryParameter(ctx, 'cancelled') !== undefined && cancelledSignIn
     const notice = resetNotice.take(ctx) === undefined ? expired || cancelled || reason : afterReset
-    return signInPage(ctx, { next: next === undefined ? undefined : afterSignIn(next), notice })
+    return signInPage(services, ctx, { next: next === undefined ? undefined : afterSignIn(next), notice })
   })
 
   router.post(
     '/login',
     onlyThisRequest,
-    formAgain(signInForm),
+    formAgain(showForm),
     requireFields,
-    askForCode(pendingSignIns),
-    User.authenticator(),
-    User.credentialsAuthenticator(),
+    basic(services),
+    form,
     async (ctx) => {
-      if (!ctx.auth.has(User) && wantsPage(ctx)) return showWrongCredentials(ctx)
+      const pending = ctx.auth.get(PendingSignIn)
+      if (pending) return signInWithCode(services, ctx, pending)
+      if (!ctx.auth.has(User) && wantsPage(ctx)) return showWrongCredentials(services, ctx)
       const user = ctx.auth.require(User)
-      if (hasAuthorization(ctx)) return exchange(ctx, user, keys)
+      if (hasAuthorization(ctx)) return exchange(services, ctx, user)
       const { next } = fieldsOf(ctx)
-      const methods = ctx.state.methods ?? ['pwd']
-      return completeSignIn(ctx, user, { isKept: asksToBeKept(ctx), next, methods })
+      return completeSignIn(services, ctx, user, { isKept: asksToBeKept(ctx), next, methods: ['pwd'] })
     },
   )
 
   router.post('/logout', (ctx) => signOut(ctx))
+  return showForm
 }
 
 /** Whether a request signs in by the `Authorization` header. Its body is ignored. */
@@ -107,40 +105,20 @@ function hasAuthorization({ req }: ExtendableContext): boolean {
 }
 
 // The message does not reveal whether the address or the password was wrong.
-function showWrongCredentials(ctx: SiteContext): Promise<void> {
+function showWrongCredentials(services: Services, ctx: SiteContext): Promise<void> {
   auditRefusedCredentials(ctx)
   ctx.status = 401
-  return signInForm(ctx, [{ detail: 'The e-mail address or password is wrong.' }])
+  return signInForm(services, ctx, [{ detail: 'The e-mail address or password is wrong.' }])
 }
 
 /** Shows the form again, with its values except the password. */
-export function signInForm(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
+export function signInForm(services: Services, ctx: SiteContext, errors: FormMessage[]): Promise<void> {
   const { remember, next } = fieldsOf(ctx)
   const { username } = textFields(ctx, 'username')
   const values = { username, remember: remember !== undefined }
-  return signInPage(ctx, { values, errors, next: afterSignIn(next) })
+  return signInPage(services, ctx, { values, errors, next: afterSignIn(next) })
 }
 
-function signInPage(ctx: SiteContext, data: Views['sign-in']): Promise<void> {
-  return page(ctx, 'sign-in', { ...data, passkeyOptions: signInOptions(ctx) })
-}
-
-/** Responds to a password in the header with an opaque token, a JWT or the user's record. */
-async function exchange(ctx: SiteContext, user: User, keys: JWTKeys): Promise<void> {
-  await notifyOfProgram(ctx, user)
-  const as = queryParameter(ctx, 'as')
-  if (as === undefined || as === 'jwt') {
-    ctx.body = as === 'jwt' ? { token: await keys.sign(SignedToken.of(user)) } : await newToken(ctx, user)
-    return audit(ctx, 'token issued', user)
-  }
-  audit(ctx, 'password used', user)
-  if (as !== 'user') throw new Refusal('invalid_parameter', unknownAs)
-  ctx.body = userRecord(user)
-}
-
-function newToken(ctx: SiteContext, { id: user }: User) {
-  return limited(ctx, { action: 'token', account: user }, async () => {
-    const { id, value, expiresAt } = await createToken(ctx, { name: 'From signing in', days: usualDays })
-    return { id, value, user: { id: user }, expiresAt }
-  })
+function signInPage(services: Services, ctx: SiteContext, data: Views['sign-in']): Promise<void> {
+  return page(ctx, 'sign-in', { ...data, passkeyOptions: signInOptions(services, ctx) })
 }

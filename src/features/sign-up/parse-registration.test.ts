@@ -12,7 +12,7 @@ const anyUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
 /** The registration in a body, or the errors. */
 function parse(body: unknown) {
   try {
-    return { registration: parseRegistration({ request: { body } as never, siteName: 'Example' }) }
+    return { registration: parseRegistration({ request: { body } as never }, 'Example') }
   } catch (error) {
     if (error instanceof FieldRefusal && error.status === 400) return { errors: error.errors }
     throw error

@@ -1,9 +1,11 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
 import { afterSignIn, requestedPath } from '../../account/after-sign-in.ts'
-import { storeDevice } from '../../account/devices/known-devices.ts'
-import { isDisconnected, limited } from '../../account/limits.ts'
+import { storeDevice } from '../../account/devices/store-device.ts'
+import { isDisconnected } from '../../account/guessing.ts'
+import { limited } from '../../account/limits.ts'
 import { countVerification, mayMail } from '../../account/mail-limit.ts'
+import type { Services } from '../../account/services.ts'
 import { lifetime } from '../../account/sessions/session-limits.ts'
 import { FieldRefusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -19,7 +21,7 @@ import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 
 /** The sign-up page, and `POST /users`, which creates an account. A form also signs the new user in. A JSON request gets the record. */
-export function signUp(router: SiteRouter): void {
+export function signUp(router: SiteRouter, services: Services): void {
   router.get('/signup', (ctx) => {
     const next = queryParameter(ctx, 'next')
     if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
@@ -29,11 +31,11 @@ export function signUp(router: SiteRouter): void {
   router.post('/users', showFormAgain, async (ctx) => {
     // Throws 503 if the session cannot be read.
     ctx.auth.has(User)
-    const registration = parseRegistration(ctx)
+    const registration = parseRegistration(ctx, services.siteName)
     const { emailKey } = registration
-    const user = await limited(ctx, { action: 'sign-up', account: emailKey }, async () => {
+    const user = await limited(services, ctx, { action: 'sign-up', account: emailKey }, async () => {
       const isInUse = await entityManager(ctx).count(User, { emailKey }, { filters: false })
-      return isInUse ? undefined : createUser(ctx, registration)
+      return isInUse ? undefined : createUser(services, ctx, registration)
     })
     if (!user) throw new FieldRefusal('email_taken', [addressInUse])
     audit(ctx, 'signed up', user)
@@ -44,18 +46,23 @@ export function signUp(router: SiteRouter): void {
     }
     ctx.session.maxAge = lifetime(false)
     ctx.auth.login(user, User, { methods: ['pwd'] })
-    await storeDevice(ctx, user)
+    await storeDevice(services, ctx, user)
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }
 
 /** Creates the user. Returns `undefined` if a concurrent request has created an account with the e-mail address. */
-async function createUser(ctx: SiteContext, registration: Registration): Promise<User | undefined> {
+async function createUser(
+  services: Services,
+  ctx: SiteContext,
+  registration: Registration,
+): Promise<User | undefined> {
   const { name, email, emailKey, password } = registration
   const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
-  const { outbox } = ctx
+  const { outbox } = services
   // No mail is sent if the outbox is full or a rate limit for mails is reached. The user can request the mail later.
-  const isMailed = outbox && !(await outbox.isFull()) && (await mayMail(() => countVerification(ctx, email)))
+  const isMailed =
+    outbox && !(await outbox.isFull()) && (await mayMail(() => countVerification(services, ctx, email)))
   try {
     return await entityManager(ctx).transactional(async (em) => {
       const user = em.create(User, { name, email, emailKey, passwordHash })
@@ -85,14 +92,14 @@ interface Registration {
 }
 
 /** Parses the body of `POST /users`. Throws a 400 that lists every field with a problem. */
-export function parseRegistration(ctx: Pick<SiteContext, 'request' | 'siteName'>): Registration {
+export function parseRegistration(ctx: Pick<SiteContext, 'request'>, siteName: string): Registration {
   const fields = textFields(ctx, 'name', 'email', 'password', 'confirmPassword')
   const { email, password } = fields
   const name = fields.name.trim()
   refuseProblems({
     name: nameProblem(name),
     email: emailProblem(email),
-    password: passwordProblem(password, { name, email }, ctx.siteName),
+    password: passwordProblem(password, { name, email }, siteName),
     confirmPassword: confirmationProblem(password, fields.confirmPassword),
   })
   return { name, email, emailKey: emailKey(email), password }

@@ -1,9 +1,11 @@
 import type { Next } from 'koa'
 import { guard } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
+import { basic } from '../../account/basic.ts'
 import { countVerification } from '../../account/mail-limit.ts'
 import { owner } from '../../account/owner.ts'
 import { confirmNewAddress } from '../../account/pending-address.ts'
+import type { Services } from '../../account/services.ts'
 import { requireSession } from '../../account/sessions/current-session.ts'
 import type { CreateLink } from '../../mail/mail-sender.ts'
 import type { Outbox } from '../../mail/outbox.ts'
@@ -32,7 +34,11 @@ const lifetime = 3 * 24 * 60 * 60_000
  * a stranger could sign up with another person's address, and a click of that person would confirm the account.
  * `POST /account/verification` mails a new link.
  */
-export function verifyEmail(router: SiteRouter, { outbox, showProfile }: VerifyEmailOptions): void {
+export function verifyEmail(
+  router: SiteRouter,
+  services: Services,
+  { outbox, showProfile }: VerifyEmailOptions,
+): void {
   outbox.onLink('verify', createVerificationLink)
   const showGonePage = showInvalidLinkPage({ isReset: false })
 
@@ -43,7 +49,7 @@ export function verifyEmail(router: SiteRouter, { outbox, showProfile }: VerifyE
     await linkPage(ctx, token, grant)
   })
 
-  router.post('/verify', withoutReferrer, showGonePage, User.authenticator(), guardJson, async (ctx) => {
+  router.post('/verify', withoutReferrer, showGonePage, basic(services), guardJson, async (ctx) => {
     const { token } = textFields(ctx, 'token')
     const grant = await findLink(ctx, token)
     if (ctx.auth.get(User)?.id !== grant.user.id) {
@@ -56,14 +62,14 @@ export function verifyEmail(router: SiteRouter, { outbox, showProfile }: VerifyE
       await verifyAddress(ctx, token)
       return complete(ctx, '/account', 'Your e-mail address is confirmed.')
     }
-    await confirmNewAddress(ctx, token)
+    await confirmNewAddress(services, ctx, token)
     const notice = 'Your e-mail address has been changed. Sign in with the new address from now on.'
     complete(ctx, '/account', notice)
   })
 
-  router.post('/account/verification', ...owner(), formAgain(showProfile), async (ctx) => {
+  router.post('/account/verification', ...owner(services), formAgain(showProfile), async (ctx) => {
     const user = ctx.auth.require(User)
-    await countVerification(ctx, user.email)
+    await countVerification(services, ctx, user.email)
     const mail = { kind: 'verify', to: user.email, userId: user.id } as const
     if (!isVerified(user)) await outbox.add(entityManager(ctx), mail)
     audit(ctx, 'verification link requested', user)

@@ -26,10 +26,11 @@ export interface AuditEvent extends NotedEvent {
 export function auditEvents(trail: AuditTrail): Middleware {
   return async (ctx, next) => {
     await next()
-    const all: readonly NotedEvent[] = ctx.state.events ?? []
+    const all: readonly NotedEvent[] = ctx.events ?? []
     for (const noted of all) {
       if (sessionEvents.includes(noted.event) && ctx.status >= 400) continue
-      const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request: ctx.state.request }
+      const { requestId: request = '' } = ctx
+      const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request }
       await trail.record({ ...noted, ...origin })
     }
   }

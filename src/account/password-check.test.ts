@@ -7,9 +7,8 @@ import { count, failWrites, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, password, signIn, signUp, takeJWT } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
-import type { CheckedContext } from './check-credentials.ts'
-import { setBcryptCost } from './password.ts'
-import { User } from './user.ts'
+import { setBcryptCost } from '../users/password.ts'
+import { PasswordCheck } from './password-check.ts'
 
 describe('a sign-in after a change of the bcrypt cost', () => {
   test('B9 renews the hash by form, JSON or Basic, and changes nothing else', async (t) => {
@@ -154,27 +153,20 @@ describe('a stored hash that is damaged or hostile', () => {
   })
 })
 
-describe('User.findByCredentials', () => {
-  test('throws if the application has no `credentialCheck`', async (t) => {
-    const site = await startSite(t)
-    const ctx = {} as AuthContext
-    databases(site.orm)(ctx, async () => {})
-    const found = User.findByCredentials({ username: 'ada@example.com', password }, ctx)
-    await assert.rejects(found, /app\.context\.credentialCheck/)
-  })
-
+describe('PasswordCheck', () => {
   test('rejects a password if, during verification, it changes or the account is disabled or deleted', async (t) => {
     const site = await startSite(t)
-    const { email: username } = await signUp(site)
+    const { email } = await signUp(site)
+    const passwords = new PasswordCheck(undefined)
     const logIn = async (meanwhile: string) => {
       const { compare } = bcrypt
       const compared = t.mock.method(bcrypt, 'compare', async (typed: string, stored: string) => {
         await sql(site, meanwhile)
         return compare(typed, stored)
       })
-      const found = await User.findByCredentials({ username, password }, contextOf(site))
+      const { user } = await passwords.check(contextOf(site), { email, password, match: 'exact' })
       compared.mock.restore()
-      return found
+      return user
     }
     assert.ok(await logIn('select 1'))
     assert.equal(await logIn('update users set credentials_version = credentials_version + 1'), undefined)
@@ -203,8 +195,7 @@ function warningsOf(t: TestContext): { code?: string; message: string }[] {
 }
 
 function contextOf(site: Site): AuthContext {
-  const check: CheckedContext['credentialCheck'] = (_ctx, _claim, evaluate) => evaluate({})
-  const ctx = { credentialCheck: check, req: { headers: {} }, is: () => false } as unknown as AuthContext
+  const ctx = { auth: {}, req: { headers: {}, socket: {} }, is: () => false } as unknown as AuthContext
   databases(site.orm)(ctx, async () => {})
   return ctx
 }

@@ -1,0 +1,66 @@
+import type { AuthContext } from '#auth'
+import { TryLater } from '../refusal.ts'
+import { audit } from '../site/audit.ts'
+import type { Account } from '../site/audit-event.ts'
+import type { Throttle } from '../throttle/throttle.ts'
+import type { HashingOptions } from '../users/hashing-slots.ts'
+import { accountKey, type ClaimedAccount } from '../users/stored-password.ts'
+import type { User } from '../users/user.ts'
+import { attemptedForm } from './attempted-form.ts'
+import type { KnownDevices } from './devices/known-devices.ts'
+
+/** The limits on guessing passwords. */
+export interface Guessing {
+  readonly throttle: Throttle
+  readonly devices: KnownDevices
+  /** A hint that the log adds to a throttled attempt. */
+  readonly hint?: string | undefined
+}
+
+/**
+ * Evaluates a password or a code within the limits of wrong passwords of the claimed account. Throws `TryLater` (429) if one is used up.
+ *
+ * @param account the account in the audit trail, by default the claimed one
+ */
+export async function guess<Found>(
+  guessing: Guessing | undefined,
+  ctx: AuthContext,
+  claim: ClaimedAccount,
+  evaluate: (options: HashingOptions & { device?: string | undefined }) => Promise<Found | undefined>,
+  account: User | Account = claim,
+): Promise<Found | undefined> {
+  const connection = { isDisconnected: () => isDisconnected(ctx) }
+  if (!guessing) return evaluate(connection)
+  const { throttle, devices } = guessing
+  const device = claim.kind === 'user' ? await devices.deviceOf(ctx, claim.username) : undefined
+  const counted = { account: accountKey(claim), device, address: ctx.ip }
+  return auditThrottled(guessing, ctx, account, () =>
+    throttle.attempt({ action: 'password', ...counted }, () =>
+      evaluate({ isKnownDevice: device !== undefined, device, ...connection }),
+    ),
+  )
+}
+
+/** Returns whether the client has closed the connection. */
+export function isDisconnected({ req }: Pick<AuthContext, 'req'>): boolean {
+  return req.socket.destroyed
+}
+
+/** Records an attempt over a limit in the audit trail. */
+export async function auditThrottled<Result>(
+  { hint }: Guessing,
+  ctx: AuthContext,
+  account: User | Account | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof TryLater && error.status === 429)
+      audit(ctx, 'throttled', account, {
+        detail: attemptedForm(ctx),
+        logFields: { allowance: error.allowance, hint },
+      })
+    throw error
+  }
+}
