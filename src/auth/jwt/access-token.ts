@@ -1,10 +1,9 @@
-import type { Claims } from './claims.ts'
-import { JWTPayload } from './payload.ts'
+import { type Claims, JWTPayload } from './payload.ts'
 
 /** The payload of an access token of a `JWTIssuer` (RFC 9068 §2.2). A subclass can check more claims in `parse`. */
 export class AccessToken extends JWTPayload {
   /** The issuer decides how long its tokens are valid. */
-  static readonly lifetime: number = Number.POSITIVE_INFINITY
+  static readonly lifetime: number = Number.MAX_VALUE
 
   /** The user, or the client if it acts for itself. Unique for one issuer only. */
   readonly subject: string

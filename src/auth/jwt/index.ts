@@ -1,7 +1,6 @@
 export { AccessToken } from './access-token.ts'
-export type { Claims } from './claims.ts'
 export { JWTIssuer, type JWTIssuerOptions } from './issuer.ts'
 export type { JWK } from './key.ts'
 export { JWTKeyError } from './key-strength.ts'
 export { JWTKeys, type JWTKeysOptions } from './keys.ts'
-export { JWTAuthenticator, JWTPayload, type JWTPayloadClass, SessionToken } from './payload.ts'
+export { type Claims, JWTAuthenticator, JWTPayload, type JWTPayloadClass, SessionToken } from './payload.ts'

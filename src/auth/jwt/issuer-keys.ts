@@ -1,60 +1,75 @@
-import { VerifiedTokens } from './verified-tokens.ts'
-import type { VerifyingKey } from './verify-token.ts'
+import { createPublicKey } from 'node:crypto'
+import { createRemoteJWKSet, customFetch } from 'jose'
+import { Misuse, ProviderError } from '../errors.ts'
+import { type JsonObject, parseJsonObject } from '../json-object.ts'
+import { isLoopback, readBody } from '../provider-response.ts'
+import { checkStrength } from './key-strength.ts'
 
-/** The keys of an issuer, and the tokens that they have verified. */
-interface KeySet {
-  readonly keys: readonly VerifyingKey[]
-  readonly verified: VerifiedTokens
-  readonly loadedAt: number
+/** The keys of an issuer could not be loaded. Guards respond with 503. */
+class JWTIssuerError extends ProviderError {
+  override readonly name = 'JWTIssuerError'
 }
-
-interface Source {
-  readonly load: () => Promise<readonly VerifyingKey[]>
-  readonly now: () => number
-  readonly onError: (error: unknown) => void
-}
-
-// In milliseconds.
-const pause = 30_000
-const freshFor = 10 * 60_000
-const usableFor = 60 * 60_000
 
 /**
- * Caches the keys of an issuer. They are loaded again for an unknown `kid`, and after 10 minutes, so that a key that the issuer has
- * removed stops working. If that fails, they remain usable for an hour.
+ * The keys of an issuer for `jwtVerify`. jose loads them when they are needed, again for an unknown `kid`, and again after 10 minutes.
+ * Calls `onLoad` then. Throws `Misuse` for an address that is not a URL or has no TLS.
  */
-export class IssuerKeys {
-  readonly #source: Source
-  #current: KeySet | undefined
-  #loading: Promise<KeySet> | undefined
-  #triedAt = 0
-
-  constructor(source: Source) {
-    this.#source = source
+export function issuerKeys(
+  issuer: string,
+  jwksURL: string | undefined,
+  timeoutDuration: number,
+  onLoad: () => void,
+) {
+  // OpenID Connect Discovery 1.0 §4.1.
+  const url = secureURL(jwksURL ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+  const load = async (_: string, init: RequestInit): Promise<Response> => {
+    try {
+      const address = jwksURL === undefined ? await discover(issuer, url, init) : url
+      const { keys } = await fetchJson(address, init)
+      const usable = Array.isArray(keys) ? keys.filter(isStrong) : []
+      if (usable.length === 0) throw new Error(`${address} contains no key for signatures.`)
+      onLoad()
+      return Response.json({ keys: usable })
+    } catch (cause) {
+      throw new JWTIssuerError(`The keys of ${issuer} cannot be loaded: ${reasonOf(cause as Error)}`, {
+        cause,
+      })
+    }
   }
+  return createRemoteJWKSet(url, { timeoutDuration, [customFetch]: load })
+}
 
-  /** The current keys, after loading them if none has that `kid`. Throws if the keys are needed and cannot be loaded. */
-  async forKid(kid: string | undefined): Promise<KeySet> {
-    const current = this.#current
-    if (!current?.keys.some((key) => kid === undefined || kid === key.kid)) return this.#reload()
-    const age = Math.abs(this.#source.now() - current.loadedAt)
-    if (age >= usableFor) return this.#reload()
-    // Requests do not wait for a slow issuer while its last keys are usable.
-    if (age >= freshFor) this.#reload().catch(() => undefined)
-    return current
-  }
+async function discover(issuer: string, url: URL, init: RequestInit): Promise<URL> {
+  const { issuer: name, jwks_uri: address } = await fetchJson(url, init)
+  // OpenID Connect Discovery 1.0 §4.3.
+  if (name !== issuer) throw new Error(`its \`issuer\` is ${JSON.stringify(name)}.`)
+  return secureURL(String(address))
+}
 
-  /** Loads the keys. If the last try was less than 30 seconds ago, returns its result, whatever the tokens contain. */
-  #reload(): Promise<KeySet> {
-    const now = this.#source.now()
-    if (this.#loading && Math.abs(now - this.#triedAt) < pause) return this.#loading
-    this.#triedAt = now
-    const loading = this.#source.load().then((keys) => {
-      this.#current = { keys, verified: new VerifiedTokens(), loadedAt: now }
-      return this.#current
-    })
-    loading.catch((error) => this.#current && this.#source.onError(error))
-    this.#loading = loading
-    return loading
+function secureURL(text: string): URL {
+  const url = URL.parse(text)
+  if (url && (url.protocol === 'https:' || isLoopback(url))) return url
+  throw new Misuse(`The keys of an issuer need an address with https, but this one is ${text}.`)
+}
+
+async function fetchJson(url: URL, init: RequestInit): Promise<JsonObject> {
+  const response = await fetch(url, init)
+  const object = response.status === 200 ? parseJsonObject(await readBody(response)) : undefined
+  if (object) return object
+  throw new Error(`${url} responds with ${response.status} and no JSON object.`)
+}
+
+/** Whether a key is a public key that is not weak. jose checks `use`, `key_ops` and `alg`. */
+function isStrong(jwk: JsonObject): boolean {
+  try {
+    checkStrength(createPublicKey({ key: jwk as never, format: 'jwk' }))
+    return true
+  } catch {
+    return false
   }
+}
+
+function reasonOf({ message, cause }: Error): string {
+  // The reason of `fetch failed` is in its cause.
+  return cause instanceof Error ? `${message} (${cause.message})` : message
 }

@@ -59,26 +59,26 @@ describe('readKey', () => {
   test('J5 checks `use`, `key_ops` and `alg`', () => {
     for (const jwk of [ec, secret]) {
       assert.ok(readKey({ ...jwk, use: 'sig', key_ops: ['sign', 'verify'], alg: readKey(jwk).alg }))
-      for (const use of ['enc', '', null, ['sig']]) refused({ ...jwk, use }, /`use`/)
+      for (const use of ['enc', '', null, ['sig']]) refused({ ...jwk, use }, /check its `use`/)
       for (const key_ops of [[], ['encrypt'], 'sign', null, { 0: 'sign' }, ['sign, verify']])
         refused({ ...jwk, key_ops }, /`key_ops`/)
       for (const alg of ['none', 'HS512', 'RSA-OAEP', 'ES384', null, 5]) refused({ ...jwk, alg }, /`alg`/)
     }
     assert.equal(readKey({ ...secret, key_ops: ['verify'] }).signing, undefined)
     assert.ok(readKey({ ...ec, key_ops: ['sign'] }).signing)
-    refused({ ...secret, key_ops: ['sign'] }, /"verify"/)
-    refused({ ...ec, key_ops: ['verify'] }, /"sign"/)
+    refused({ ...secret, key_ops: ['sign'] }, /`key_ops`/)
+    refused({ ...ec, key_ops: ['verify'] }, /`key_ops`/)
   })
 
   test('J5 rejects weak keys, other curves and other types of keys, and names the reason', () => {
     const cases: [KeyObject, RegExp][] = [
-      [generateKeyPairSync('rsa', { modulusLength: 2040 }).publicKey, /2048 bits or more; this one has 2040/],
+      [generateKeyPairSync('rsa', { modulusLength: 2040 }).publicKey, /2048 bits .* this one has 2040/],
       [
         generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 }).publicKey,
-        /exponent of 65537 or more; this one has 3/,
+        /exponent of 65537 or more; this one has 2048 and 3/,
       ],
-      [generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey, /P-256; this one has secp384r1/],
-      [generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey, /P-256; this one has secp256k1/],
+      [generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey, /"secp384r1" is not supported/],
+      [generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey, /"secp256k1"/],
       [generateKeyPairSync('ed448').publicKey, /"ed448"/],
       [generateKeyPairSync('x25519').publicKey, /"x25519"/],
       [generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).publicKey, /"rsa-pss"/],

@@ -1,16 +1,17 @@
 import { createPrivateKey, createPublicKey, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import type { JsonObject } from '../json-object.ts'
 import { checkStrength, JWTKeyError } from './key-strength.ts'
-import type { VerifyingKey } from './verify-token.ts'
 
 /** A JSON Web Key (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2). */
 export type JWK = JsonObject
 
 /** A checked key. Its type determines the algorithm, so a token cannot choose one (RFC 8725 §3.1). */
-export interface JWTKey extends VerifyingKey {
+export interface JWTKey {
   readonly alg: 'HS256' | 'ES256' | 'EdDSA' | 'RS256'
   /** The `kid` of the JWK, else the SHA-256 thumbprint (RFC 7638 §3). */
   readonly kid: string
+  /** The secret or the public key. */
+  readonly verifying: KeyObject
   /** The secret or the private key, unless the key may only verify. */
   readonly signing: KeyObject | undefined
 }
@@ -35,21 +36,15 @@ export function readKey(source: string | JWK): JWTKey {
 
 function readJwk(jwk: JWK): JWTKey {
   const isPrivate = jwk.kty !== 'oct' && jwk.d !== undefined
-  const operation = isPrivate ? 'sign' : 'verify'
-  if (jwk.use !== undefined && jwk.use !== 'sig') throw new JWTKeyError('The `use` of this JWK is not "sig".')
-  if (!allows(jwk, operation))
-    throw new JWTKeyError(`The \`key_ops\` of this JWK do not allow "${operation}".`)
   const key = keyOf(load(() => keyObject(jwk, isPrivate)))
-  const { alg = key.alg, kid = key.kid } = jwk
-  if (alg !== key.alg)
-    throw new JWTKeyError(`The \`alg\` of this JWK is not "${key.alg}", the only one for this type of key.`)
-  if (typeof kid !== 'string') throw new JWTKeyError('The `kid` of this JWK is not a string.')
-  return { ...key, kid, signing: allows(jwk, 'sign') ? key.signing : undefined }
-}
-
-/** Whether the `key_ops` of a JWK, if it has any, contain an operation (RFC 7517 §4.3). */
-function allows({ key_ops: operations }: JWK, operation: 'sign' | 'verify'): boolean {
-  return operations === undefined || (Array.isArray(operations) && operations.includes(operation))
+  const { use = 'sig', key_ops: operations = ['sign', 'verify'], alg = key.alg, kid = key.kid } = jwk
+  // RFC 7517 §4.3.
+  const allows = (operation: string) => Array.isArray(operations) && operations.includes(operation)
+  if (use !== 'sig' || !allows(isPrivate ? 'sign' : 'verify') || alg !== key.alg || typeof kid !== 'string')
+    throw new JWTKeyError(
+      `This JWK is not for ${key.alg} signatures: check its \`use\`, \`key_ops\`, \`alg\` and \`kid\`.`,
+    )
+  return { ...key, kid, signing: allows('sign') ? key.signing : undefined }
 }
 
 function keyObject(jwk: JWK, isPrivate: boolean): KeyObject {
@@ -74,15 +69,18 @@ function keyOf(key: KeyObject): JWTKey {
   return { alg, kid: thumbprint(verifying), verifying, signing: key.type === 'public' ? undefined : key }
 }
 
+const algorithms = new Map([
+  ['ed25519', 'EdDSA'],
+  ['prime256v1', 'ES256'],
+  ['rsa', 'RS256'],
+] as const)
+
 function algorithmOf({ type, asymmetricKeyType, asymmetricKeyDetails }: KeyObject): JWTKey['alg'] {
   if (type === 'secret') return 'HS256'
-  if (asymmetricKeyType === 'ed25519') return 'EdDSA'
-  if (asymmetricKeyType === 'rsa') return 'RS256'
-  if (asymmetricKeyType !== 'ec')
-    throw new JWTKeyError(`Keys of the type "${asymmetricKeyType}" are not supported.`)
-  const { namedCurve } = asymmetricKeyDetails ?? {}
-  if (namedCurve === 'prime256v1') return 'ES256'
-  throw new JWTKeyError(`An EC key needs the curve P-256; this one has ${namedCurve}.`)
+  const kind = asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType
+  const alg = algorithms.get(kind as never)
+  if (alg) return alg
+  throw new JWTKeyError(`A key of the type "${kind}" is not supported: use Ed25519, P-256 or RSA.`)
 }
 
 function thumbprint(key: KeyObject): string {

@@ -135,16 +135,10 @@ describe('JWTKeys', () => {
     const expiration = new Date((made + 900) * 1000)
     await assert.rejects(keys.sign(new SessionToken('usr_42', expiration)), {
       code: 'ERR_AUTH_MISUSE',
-      message: /`SessionToken\.parse` does not return a SessionToken for {"userId":"usr_42"}\./,
+      message: /`SessionToken\.parse` must accept its claims/,
     })
-    for (const Wrong of [Deep, Plain])
-      await assert.rejects(keys.sign(new Wrong(id, expiration)), {
-        message: /does not return a (Deep|Plain) for/,
-      })
-    await assert.rejects(keys.sign(new Long(id, expiration)), {
-      code: 'ERR_AUTH_MISUSE',
-      message: /at most 8192 characters/,
-    })
+    for (const Wrong of [Deep, Plain, Long])
+      await assert.rejects(keys.sign(new Wrong(id, expiration)), { code: 'ERR_AUTH_MISUSE' })
   })
 
   test('J3 selects the key by `kid`, and tries all keys of the algorithm for a token without `kid`', async () => {

@@ -1,18 +1,17 @@
 import { SignJWT } from 'jose'
 import { Misuse } from '../errors.ts'
-import { parseJsonObject } from '../json-object.ts'
-import { type ClaimOptions, type ClaimRules, claimRules } from './claims.ts'
+import { type ClaimOptions, type ClaimRules, claimRules, parseClaims } from './claims.ts'
 import { type JWK, type JWTKey, readKey, readSecret } from './key.ts'
 import { JWTKeyError } from './key-strength.ts'
 import {
+  type Claims,
   checkPayloadClass,
   type JWTPayload,
   type JWTPayloadClass,
   type JWTVerifier,
-  parseClaims,
 } from './payload.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
-import { maxLength, readHeader, verifyToken } from './verify-token.ts'
+import { isVerified, maxLength, readToken } from './verify-token.ts'
 
 /** The keys of an application, and the claims that all its tokens share. The first key signs. */
 export interface JWTKeysOptions extends ClaimOptions {
@@ -45,23 +44,21 @@ export class JWTKeys implements JWTVerifier {
     const [key] = this.#keys
     if (!key?.signing) throw new Misuse('The first of the `keys` can only verify: put a private key first.')
     const type = checkPayloadClass(payload.constructor)
-    const { typ, lifetime, name } = type
+    const { name, lifetime, typ } = type
     const { expiration, ...claims } = payload
     const exp = Math.floor(expiration.getTime() / 1000)
     const iat = Math.floor(this.#rules.now() / 1000)
     if (!(exp - iat <= lifetime))
       throw new Misuse(`The expiration of this ${name} must be at most ${lifetime} seconds from now.`)
     const { issuer: iss, audience: aud } = this.#rules
-    // The claims as a recipient parses them.
-    const read = parseJsonObject(Buffer.from(JSON.stringify({ ...claims, exp, iat, iss, aud })))
-    if (!(read && type.parse(read, expiration) instanceof type))
-      throw new Misuse(
-        `\`${name}.parse\` does not return a ${name} for ${JSON.stringify(claims).slice(0, 200)}.`,
-      )
-    const header = { alg: key.alg, typ, kid: key.kid }
-    const token = await new SignJWT({ ...read }).setProtectedHeader(header).sign(key.signing)
-    if (token.length <= maxLength) return token
-    throw new Misuse(`A token has at most ${maxLength} characters, but this one would have ${token.length}.`)
+    const token = await new SignJWT(JSON.parse(JSON.stringify({ ...claims, exp, iat, iss, aud })))
+      .setProtectedHeader({ alg: key.alg, typ, kid: key.kid })
+      .sign(key.signing)
+    const read = readToken(token)
+    if (read && type.parse(read.claims, expiration) instanceof type) return token
+    throw new Misuse(
+      `This token would be rejected: \`${name}.parse\` must accept its claims, and it must have at most ${maxLength} characters.`,
+    )
   }
 
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
@@ -69,25 +66,30 @@ export class JWTKeys implements JWTVerifier {
     token: string,
     type: JWTPayloadClass<Payload>,
   ): Promise<Payload | undefined> {
-    // A token without a dot is opaque. The cache need not compute its digest.
-    if (typeof token !== 'string' || !token.includes('.')) return undefined
-    const claims = await this.#verified.claims(token, type.typ, async () => {
-      const header = readHeader(token)
-      return header && verifyToken(token, header, type.typ, this.#keys, this.#rules)
-    })
+    const claims = await this.#verified.claims(token, type.typ, () => this.#verify(token, type.typ))
     return claims && parseClaims(claims, this.#rules, type)
+  }
+
+  async #verify(token: string, typ: string): Promise<Claims | undefined> {
+    const { header, claims } = readToken(token) ?? {}
+    for (const { alg, kid, verifying } of header ? this.#keys : []) {
+      const isNamed = header?.kid === undefined || header.kid === kid
+      if (isNamed && (await isVerified(token, () => verifying, typ, this.#rules, [alg]))) return claims
+    }
+    return undefined
   }
 
   /** For authenticators. Throws `Misuse` if another class has the same `typ` (RFC 8725 §3.12). */
   register(type: JWTPayloadClass): void {
     const { typ, name } = checkPayloadClass(type)
-    const other = this.#types.get(mediaType(typ)) ?? type
-    if (other !== type) {
+    // Case and the prefix `application/` do not matter (RFC 7515 §4.1.9).
+    const mediaType = typ.toLowerCase().replace(/^application\//, '')
+    const other = this.#types.get(mediaType) ?? type
+    if (other !== type)
       throw new Misuse(
         `${name} and ${other.name} share keys and \`typ\`: give one a \`static typ\` of its own.`,
       )
-    }
-    this.#types.set(mediaType(typ), type)
+    this.#types.set(mediaType, type)
   }
 }
 
@@ -97,10 +99,4 @@ function checkKeySet(keys: readonly JWTKey[]): void {
   if (kinds.size > 1) throw new JWTKeyError('Secrets and key pairs cannot be mixed: list one kind only.')
   if (new Set(keys.map((key) => key.kid)).size < keys.length)
     throw new JWTKeyError('The same key is listed twice, or two keys have the same `kid`.')
-}
-
-/** Normalises a `typ`: case and the prefix `application/` do not matter (RFC 7515 §4.1.9). */
-function mediaType(typ: string): string {
-  const name = typ.toLowerCase()
-  return name.includes('/') ? name : `application/${name}`
 }

@@ -3,8 +3,11 @@ import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
 import { type Class, requireCall } from '../checks.ts'
 import { Misuse } from '../errors.ts'
+import type { JsonObject } from '../json-object.ts'
 import { isUUID } from '../uuid.ts'
-import { type ClaimRules, type Claims, validUntil } from './claims.ts'
+
+/** The claims of a token (RFC 7519 §4). `parse` of a payload class checks the types of its own claims. */
+export type Claims = JsonObject
 
 /** The static side of a payload class. */
 export type JWTPayloadClass<Payload extends JWTPayload = JWTPayload> = Class<Payload> & {
@@ -87,27 +90,12 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
   }
 }
 
-/** The payload of valid claims, else `undefined`. */
-export function parseClaims<Payload extends JWTPayload>(
-  claims: Claims,
-  rules: ClaimRules,
-  type: JWTPayloadClass<Payload>,
-): Payload | undefined {
-  const exp = validUntil(claims, rules, type.lifetime)
-  return exp === undefined ? undefined : type.parse(claims, new Date(exp * 1000))
-}
-
 /** Throws `Misuse` if `static lifetime` or `static parse` is missing or invalid. */
-export function checkPayloadClass(
-  type: { readonly name: string },
-  longest = Number.MAX_VALUE,
-): JWTPayloadClass {
-  const { lifetime = 0, parse } = type as Partial<JWTPayloadClass>
-  if (!(lifetime > 0 && lifetime <= longest)) {
+export function checkPayloadClass(type: { readonly name: string }): JWTPayloadClass {
+  const { lifetime, parse } = type as Partial<JWTPayloadClass>
+  if (!Number.isFinite(lifetime) || Number(lifetime) <= 0)
     throw new Misuse(`${type.name} lacks \`static lifetime\`, the maximum lifetime of its tokens in seconds.`)
-  }
-  if (typeof parse !== 'function') {
+  if (typeof parse !== 'function')
     throw new Misuse(`${type.name} lacks \`static parse\`, which checks its claims.`)
-  }
   return type as JWTPayloadClass
 }

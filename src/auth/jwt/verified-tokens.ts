@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import type { Claims } from './claims.ts'
+import type { Claims } from './payload.ts'
 
 /** Caches the claims of verified tokens, by digest. Their dates are still checked on every request. */
 export class VerifiedTokens {
   readonly #maxTokens: number
-  // A `Map` keeps the order of insertion: the least recently used token is the first.
+  // A `Map` keeps the order of insertion: the oldest token is the first.
   readonly #claims = new Map<string, Claims>()
 
   constructor(maxTokens = 5000) {
@@ -17,12 +17,13 @@ export class VerifiedTokens {
     typ: string,
     verify: () => Promise<Claims | undefined>,
   ): Promise<Claims | undefined> {
+    if (typeof token !== 'string') return undefined
     // Unambiguous, because a `typ` contains no line break.
     const digest = hash('sha256', `${typ}\n${token}`, 'base64url')
-    const claims = this.#claims.get(digest) ?? freeze(await verify())
-    if (!claims) return undefined
-    this.#claims.delete(digest)
-    this.#claims.set(digest, claims)
+    const known = this.#claims.get(digest)
+    if (known) return known
+    const claims = freeze(await verify())
+    if (claims) this.#claims.set(digest, claims)
     const [oldest = ''] = this.#claims.keys()
     if (this.#claims.size > this.#maxTokens) this.#claims.delete(oldest)
     return claims

@@ -1,6 +1,7 @@
 import type * as openid from 'openid-client'
 import { Misuse, ProviderError } from '../errors.ts'
-import { boundedFetch, isLoopback } from './bounded-fetch.ts'
+import { isLoopback } from '../provider-response.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import type { Flow } from './flow.ts'
 import type { Identity } from './identity.ts'
 import type { IdentityProvider, ProviderOptions, Refused } from './identity-provider.ts'

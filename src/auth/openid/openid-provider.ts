@@ -1,7 +1,8 @@
 import type * as openid from 'openid-client'
 import { Misuse, ProviderError } from '../errors.ts'
+import { isLoopback } from '../provider-response.ts'
 import { BaseProvider, type Exchange } from './base-provider.ts'
-import { boundedFetch, isLoopback } from './bounded-fetch.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { type Identity, identityOf } from './identity.ts'
 import type { ProviderOptions } from './identity-provider.ts'
 
