@@ -1,5 +1,5 @@
 import { endAccess } from '../../account/end-access.ts'
-import { PendingSignIn } from '../../account/second-factor/pending-sign-ins.ts'
+import { StoredPendingSignIn } from '../../account/second-factor/pending-sign-ins.ts'
 import { type Call, UsageError } from './command.ts'
 
 const pageSize = 1_000
@@ -16,7 +16,7 @@ export async function endAll({ em, entity, options }: Call): Promise<string> {
     const ids = page.map(({ id }) => id)
     await em.fork().transactional(async (em) => {
       const { sessions, tokens } = await endAccess(em, ids)
-      await em.nativeDelete(PendingSignIn, { user: ids }, { filters: false })
+      await em.nativeDelete(StoredPendingSignIn, { user: ids }, { filters: false })
       ended.sessions += sessions
       ended.tokens += tokens
     })
