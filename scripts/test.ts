@@ -49,7 +49,7 @@ function postgresSlow(): string[] {
     'after-sign-in|confirm|device-name|home|limits|notify|parse-registration|problems|secret-box|totp|verified-only'
   return find(
     `src/{account,features}/**/!(*.slow|*.faults|${same}).test.ts`,
-    'src/features/{change-email,sessions}/*.slow.test.ts',
+    'src/features/{change-email,metrics,sessions}/*.slow.test.ts',
     'src/account/activity/audit-trail.slow.test.ts',
     'src/features/second-factor/{earlier-access,guessing-codes}.slow.test.ts',
     'src/{commands/copy-database,site/hostile-text,throttle/guessing,database/postgres/*}.slow.test.ts',

@@ -11,6 +11,7 @@ import { developmentUrl } from './config/public-url.ts'
 import { expiredRows } from './database/expired-rows.ts'
 import { type MigrationReport, openDatabase } from './database/open-database.ts'
 import { startPurging } from './database/purge.ts'
+import { startMetrics } from './features/metrics/start-metrics.ts'
 import { ProviderFlow } from './features/providers/provider-flow.ts'
 import { httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
@@ -50,6 +51,7 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   const { server, stop: stopServer } = httpServer(app, { isProxy })
   server.listen(config.port, config.host)
   await once(server, 'listening')
+  await startMetrics(config, { orm, trail: services.trail }, log)
   // A connection that cannot be accepted must not end the process.
   server.on('error', (error) => log.error(loggable(error), 'connection not accepted'))
 

@@ -88,6 +88,7 @@ describe('readConfig', () => {
         throttle: true,
         drainSeconds: 0,
         workers: 1,
+        metricsPort: undefined,
         logLevel: 'info',
         secureCookies: false,
         jwtKeys: undefined,

@@ -44,6 +44,8 @@ export interface Config extends StorageConfig {
   readonly throttle: boolean
   readonly drainSeconds: number
   readonly workers: number
+  /** The port of the metrics. `undefined` without metrics. */
+  readonly metricsPort: number | undefined
   readonly logLevel: (typeof logLevels)[number]
   /** Warnings for the log about settings and file permissions that may be a mistake. */
   readonly warnings: readonly string[]
@@ -80,6 +82,7 @@ export function readConfig(variables: Variables = process.env): Config {
     throttle: environment.read('THROTTLE', oneOf('on', 'off'), 'on') === 'on',
     drainSeconds: environment.read('DRAIN_SECONDS', wholeNumber(0, 600), production ? 5 : 0),
     workers: environment.read('WORKERS', wholeNumber(1, 64), 1),
+    metricsPort: environment.read('METRICS_PORT', wholeNumber(0, 65_535), undefined),
     logLevel: environment.read('LOG_LEVEL', oneOf(...logLevels), 'info'),
   }
   if (settings.workers > 1 && storage.databaseUrl === 'sqlite::memory:') {

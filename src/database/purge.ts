@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { minute } from '../durations.ts'
 import { type Logger, loggable } from '../log/log.ts'
@@ -5,6 +6,9 @@ import { type Logger, loggable } from '../log/log.ts'
 // Small batches and pauses, so that requests do not wait long for the database.
 const batch = 500
 const pause = 100
+
+/** Publishes how many stores had more expired rows than a batch, after each batch. */
+export const purgeRound = channel('koa-authenticators:purge')
 
 /** A store with rows that expire. */
 export interface Purgeable {
@@ -30,6 +34,7 @@ export function startPurging(
       for (let rounds = 0; due.length > 0 && rounds < minute / pause; rounds += 1) {
         if (rounds > 0) await wait(pause, signal)
         due = await purgeEach(due, log, signal)
+        purgeRound.publish(due.length)
       }
       if (due.length === 0) await wait(minute, signal)
     }

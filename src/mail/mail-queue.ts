@@ -85,6 +85,15 @@ export class MailQueue {
     return found.length > 0
   }
 
+  /** The number of mails that wait, and the age of the oldest in milliseconds. */
+  async backlog(): Promise<{ count: number; age: number }> {
+    const em = this.#orm.em.fork()
+    const count = await em.count(Mail, {}, { filters: false })
+    // Ids are in the order of time.
+    const [oldest] = await em.find(Mail, {}, { filters: false, orderBy: { id: 'asc' }, limit: 1 })
+    return { count, age: oldest ? this.#now() - oldest.createdAt.getTime() : 0 }
+  }
+
   /** Claims mails that are due. A claim lasts five minutes. */
   async claim(limit: number): Promise<Mail[]> {
     await this.#deleteFinished()

@@ -50,6 +50,22 @@ describe('the request log', () => {
     assert.deepEqual([line?.['http.route'], line?.['user.id']], ['/problems/:code', ada.id])
   })
 
+  test('has the number of statements and their time, of this request only', async (t) => {
+    const site = await startSite(t)
+    const [ada, bob] = [await signIn(site, await signUp(site, 'Ada')), site.visitor()]
+    site.log.length = 0
+    await Promise.all([ada.page('/account'), bob.page('/login')])
+    const counts = parsed(site).map((line) => [
+      line['url.path'],
+      Number(line['db.client.operation.count']) > 0,
+      Number(line['db.client.operation.duration']) >= 0,
+    ])
+    assert.deepEqual(counts.sort(), [
+      ['/account', true, true],
+      ['/login', false, true],
+    ])
+  })
+
   test('takes over the id and the trace of a request from a trusted proxy only', async (t) => {
     const trace = { trace_id: '0af7651916cd43dd8448eb211c80319c', span_id: 'b7ad6b7169203331' }
     const request = 'proxy-1:4711'

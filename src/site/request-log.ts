@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import type { Auth } from '#auth'
+import { countStatements } from '../database/statements.ts'
 import { type Logger, loggable } from '../log/log.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
@@ -9,6 +11,18 @@ import { OutageLog } from './outage-log.ts'
 import { databaseErrorOf } from './problem.ts'
 
 const longestPath = 500
+
+/** A request whose response is ready. */
+export interface FinishedRequest {
+  readonly ctx: Context
+  /** The start by `performance.now()`, in milliseconds. */
+  readonly start: number
+  /** In seconds. */
+  readonly duration: number
+}
+
+/** Publishes each `FinishedRequest`. */
+export const requestFinished = channel('koa-authenticators:request')
 
 /**
  * Logs a line for each request in the names of OpenTelemetry, without its query, headers and body, because they can contain secrets.
@@ -23,7 +37,11 @@ export function requestLog(log: Logger): Middleware {
     ctx.requestId = request
     ctx.startedAt = start
     ctx.set('X-Request-Id', request)
-    await next()
+    const statements = { count: 0, duration: 0 }
+    await countStatements(statements, next)
+    const duration = (performance.now() - start) / 1000
+    const finished: FinishedRequest = { ctx, start, duration }
+    requestFinished.publish(finished)
     const line = {
       request,
       ...(ctx.isFromProxy && traceOf(ctx)),
@@ -34,7 +52,9 @@ export function requestLog(log: Logger): Middleware {
       'url.path': ctx.path.slice(0, longestPath),
       'http.response.status_code': ctx.status,
       // In seconds.
-      'http.server.request.duration': Number(((performance.now() - start) / 1000).toFixed(4)),
+      'http.server.request.duration': Number(duration.toFixed(4)),
+      'db.client.operation.count': statements.count,
+      'db.client.operation.duration': Number(statements.duration.toFixed(4)),
     }
     log.info(line, 'request')
   }

@@ -2,12 +2,12 @@ import { type ChildProcess, execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
 import { memoryFolder } from './memory-folder.ts'
 import { changeOwner, findPrograms, makeCluster, start } from './postgres-programs.ts'
 
@@ -65,17 +65,17 @@ interface Cluster {
 export class PostgresServer {
   /** The URL of the database `postgres`, as a superuser. */
   readonly url: string
-  readonly #cluster: Cluster
+  readonly cluster: Cluster
   #process: ChildProcess | undefined
 
   constructor(cluster: Cluster) {
     this.url = cluster.url
-    this.#cluster = cluster
+    this.cluster = cluster
   }
 
   /** Starts the server, and waits until it is ready. */
   async start(): Promise<void> {
-    const [program, args] = this.#cluster.command
+    const [program, args] = this.cluster.command
     for (const deadline = performance.now() + longestStart; ; await sleep(50)) {
       const process = start(program, args)
       try {
@@ -109,7 +109,7 @@ export class PostgresServer {
   /** Stops the server and deletes its data. */
   async stop(): Promise<void> {
     await this.end('SIGQUIT')
-    await deleteFolders(this.#cluster.folders)
+    await deleteFolders(this.cluster.folders)
   }
 
   get process(): ChildProcess {
@@ -132,19 +132,10 @@ async function untilReady(server: ChildProcess): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   lines.on('line', (line) => {
     log.push(line)
-    if (line.includes('database system is ready to accept connections')) resolve()
+    if (line.includes('is ready to accept ')) resolve()
   })
   server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log.join('\n')}`)))
   await promise
   log.length = 0
   lines.on('line', () => (log.length = 0))
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (typeof address !== 'object' || !address) throw new Error('The port is unknown.')
-  return address.port
 }

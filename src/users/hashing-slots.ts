@@ -19,6 +19,7 @@ export class HashingSlots {
   readonly #known: PromiseWithResolvers<void>[] = []
   readonly #unknown: PromiseWithResolvers<void>[] = []
   #running = 0
+  #refused = 0
   // The moving average of the duration of a hash, in milliseconds.
   #duration: number
 
@@ -62,6 +63,11 @@ export class HashingSlots {
     return Math.max(64, Math.floor((longestWork / this.#duration) * this.#slots))
   }
 
+  /** The numbers of running, waiting and refused hashes. */
+  get state() {
+    return { running: this.#running, waiting: this.#waiting, refused: this.#refused }
+  }
+
   #wait(isKnownDevice: boolean): Promise<void> {
     if (this.#waiting >= this.capacity) {
       const last = isKnownDevice ? this.#unknown.pop() : undefined
@@ -85,6 +91,7 @@ export class HashingSlots {
   }
 
   #full(): TryLater {
+    this.#refused += 1
     const seconds = Math.max(1, Math.ceil((this.#waiting * this.#duration) / this.#slots / 1000))
     const detail = 'The site is processing too many passwords at the moment. Please try again shortly.'
     return new TryLater(503, detail, seconds)

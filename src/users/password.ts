@@ -22,6 +22,11 @@ export function shareCores(processes: number): void {
   slots = new HashingSlots({ processes })
 }
 
+/** The numbers of running, waiting and refused hashes of this process. */
+export function hashingState(): HashingSlots['state'] {
+  return slots.state
+}
+
 /**
  * Hashes a password that passed `passwordProblem`.
  * @throws {RangeError} if it is ill-formed or too long

@@ -48,7 +48,8 @@ export class AuditTrail {
   readonly #orm: MikroORM
   readonly #log: Logger
   readonly #now: () => number
-  #waiting: NewEvent[] = []
+  /** The events that the database has refused. */
+  readonly waiting: NewEvent[] = []
 
   /** @param now the clock, in milliseconds */
   constructor(orm: MikroORM, log: Logger, now = Date.now) {
@@ -83,7 +84,7 @@ export class AuditTrail {
     }
     const isWritten = await this.#orReport(origin.request, () => this.#write(row))
     if (isWritten) await this.#writeWaiting()
-    else if (this.#waiting.length < maxWaiting) this.#waiting.push(row)
+    else if (this.waiting.length < maxWaiting) this.waiting.push(row)
   }
 
   async #write(row: NewEvent): Promise<true> {
@@ -93,15 +94,14 @@ export class AuditTrail {
 
   /** Writes the rows that the database refused before. */
   async #writeWaiting(): Promise<void> {
-    const rows = this.#waiting
-    this.#waiting = []
+    const rows = this.waiting.splice(0)
     for (const [index, row] of rows.entries()) {
       try {
         await this.#write(row)
       } catch (error) {
         // A row that has been written although its response was lost.
         if (error instanceof ConstraintViolationException) continue
-        this.#waiting.unshift(...rows.slice(index))
+        this.waiting.unshift(...rows.slice(index))
         return
       }
     }

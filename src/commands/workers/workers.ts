@@ -16,24 +16,30 @@ const restartPause = 1_000
 export async function startWorkers(config: Config, log: Logger): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ args: ['server'] })
+  // Each worker has a port for its metrics, because they would share a port.
+  const fork = (number: number) =>
+    cluster.fork(config.metricsPort ? { METRICS_PORT: config.metricsPort + number } : undefined)
   // The others start later, so that a problem is printed only once.
-  const address = await firstAddress(cluster.fork())
+  const first = fork(0)
+  const address = await firstAddress(first)
   if (!address) process.exit(1)
 
   let isStopping = false
-  cluster.on('exit', async (worker, code, signal) => {
-    if (isStopping) return
-    log.error({ worker: worker.process.pid, code, signal }, 'a worker has ended')
-    await sleep(restartPause)
-    if (!isStopping) cluster.fork()
-  })
+  const keepRunning = (worker: Worker, number: number) =>
+    worker.once('exit', async (code, signal) => {
+      if (isStopping) return
+      log.error({ worker: worker.process.pid, code, signal }, 'a worker has ended')
+      await sleep(restartPause)
+      if (!isStopping) keepRunning(fork(number), number)
+    })
   stopOnSignals(log, async () => {
     isStopping = true
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
     for (const worker of workers) worker.process.kill('SIGTERM')
     await Promise.all(workers.map((worker) => once(worker, 'exit')))
   })
-  for (let count = 1; count < config.workers; count += 1) cluster.fork()
+  keepRunning(first, 0)
+  for (let number = 1; number < config.workers; number += 1) keepRunning(fork(number), number)
   for (const warning of config.warnings) log.warn(warning)
   log.info({ url: urlOf(config.host, address.port), workers: config.workers }, 'listening')
 }

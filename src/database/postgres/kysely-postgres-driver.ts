@@ -5,6 +5,7 @@ import {
   type PostgresPoolClient,
   type TransactionSettings,
 } from 'kysely'
+import { timed } from '../statements.ts'
 import { type Pool, TimedClient } from './pool-client.ts'
 
 // In milliseconds, because a silent server does not confirm that a connection is closed.
@@ -18,7 +19,7 @@ export class KyselyPostgresDriver extends PostgresDriver {
   constructor(pool: Pool, convertError: (error: Error) => Error) {
     const connect = async () => {
       const client = new TimedClient(await this.#converted(() => pool.connect()))
-      const query = (text: string) => this.#converted(() => client.query({ text }))
+      const query = (text: string) => this.#converted(() => timed(() => client.query({ text })))
       // MikroORM writes the values into the statement, and the site reads with no cursor.
       return { query, release: () => client.release() } as object as PostgresPoolClient
     }

@@ -3,6 +3,9 @@ import type { PostgresQueryResult } from 'kysely'
 /** The pool of `pg`. */
 export interface Pool {
   readonly options: object
+  readonly totalCount: number
+  readonly idleCount: number
+  readonly waitingCount: number
   connect(): Promise<PoolClient>
   end(): Promise<void>
 }

@@ -1,6 +1,7 @@
 import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlPlatform } from '@mikro-orm/postgresql'
 import type { PostgresDialect } from 'kysely'
+import { timed } from '../statements.ts'
 import { KyselyPostgresDriver } from './kysely-postgres-driver.ts'
 import {
   isAnyTimeout,
@@ -20,6 +21,7 @@ export class PooledPostgresDriver extends AbstractSqlDriver {
 
 export class PooledPostgresConnection extends PostgreSqlConnection {
   #pool: Pool | undefined
+  #timeouts = 0
 
   /**
    * Runs a query for the prepared look-ups of `src/auth`. After an error of `pg`, `src/auth` repeats the query with MikroORM.
@@ -28,12 +30,18 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
   async ask(query: PostgresQuery): Promise<PostgresResult> {
     const client = new TimedClient(await this.#connectPool())
     try {
-      return await client.query(query)
+      return await timed(() => client.query(query))
     } catch (error) {
       throw isAnyTimeout(error) ? this.#convertError(error as Error) : error
     } finally {
       client.release()
     }
+  }
+
+  /** The numbers of connections, of statements that wait for one, and of those that have got none in time. */
+  get poolState() {
+    const { totalCount = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = this.#pool ?? {}
+    return { used: totalCount - idle, idle, waiting, timeouts: this.#timeouts }
   }
 
   /** Checks that the server responds and takes writes, which a standby does not. */
@@ -74,6 +82,7 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
   }
 
   #convertError(error: Error): Error {
+    if (/timeout exceeded when trying to connect|connection timeout/.test(error.message)) this.#timeouts += 1
     // The time-outs of `pg` have no code, and the log contains no message of a database error.
     if (!('code' in error) && /time-?out/i.test(error.message)) Object.assign(error, { code: 'time limit' })
     return this.platform.getExceptionConverter().convertException(error)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { type DatabaseConnection, SqliteDriver } from 'kysely'
+import { timed } from '../statements.ts'
 
 // In milliseconds.
 const busyTimeout = 2_000
@@ -77,8 +78,12 @@ export class KyselySqliteDriver extends SqliteDriver {
     this.#transaction = undefined
   }
 
+  #run<Result>(connection: DatabaseConnection, work: () => Promise<Result>): Promise<Result> {
+    return timed(() => this.#retry(connection, work))
+  }
+
   /** Runs a call of better-sqlite3, which is synchronous, so that no other statement comes between the checks and the call. */
-  async #run<Result>(connection: DatabaseConnection, work: () => Promise<Result>): Promise<Result> {
+  async #retry<Result>(connection: DatabaseConnection, work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + busyTimeout
     for (let pause = 1; ; pause = Math.min(2 * pause, longestPause)) {
       try {

@@ -4,6 +4,7 @@ import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/
 import type Database from 'better-sqlite3'
 import { type Dialect, SqliteAdapter } from 'kysely'
 import { makeDirectory } from '../make-directory.ts'
+import { countStatement } from '../statements.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
 
 /** MikroORM's SQLite driver with one shared connection, which waits for locks without blocking the event loop. */
@@ -38,9 +39,13 @@ export class SharedSqliteConnection extends SqliteConnection {
     }
   }
 
-  /** Throws during a transaction. A prepared look-up, which would read what is not committed, then uses `em.findOne`. */
+  /**
+   * Throws during a transaction. A prepared look-up, which would read what is not committed, then uses `em.findOne`. Counts the
+   * look-up without its time, which is some microseconds.
+   */
   assertReadable(): void {
     if (this.#driver?.isInTransaction) throw new Error('A transaction is open.')
+    countStatement()
   }
 
   override createKyselyDialect(options: object): Dialect {
