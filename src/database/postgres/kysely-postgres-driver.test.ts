@@ -106,6 +106,14 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     assert.deepEqual(await Promise.all([count(), count(), count()]), [2, 2, 2])
   })
 
+  test('closes a connection whose server has become read-only', async (t) => {
+    const { run, count } = await open(t, { connections: 1 })
+    await run('set default_transaction_read_only = on')
+    await assert.rejects(run('delete from notes'), { code: '25006' })
+    await run('delete from notes where id = 1')
+    assert.equal(await count(), 1)
+  })
+
   test('rejects a NUL in a value, and keeps the connection', async (t) => {
     const { connection, count } = await open(t)
     await assert.rejects(connection.execute('select ? as n', ["\0'; drop table notes --"]), { code: '22021' })

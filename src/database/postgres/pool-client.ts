@@ -25,10 +25,13 @@ export interface PostgresQuery {
 
 export type PostgresResult = PostgresQueryResult<never>
 
-/** A connection of the pool. After a time-out it is closed on release, because the response may still come. */
+/**
+ * A connection of the pool. It is closed on release after a time-out, because the response may still come, and if its server has become
+ * read-only, because another one is the primary.
+ */
 export class TimedClient {
   readonly #client: PoolClient
-  #isLate = false
+  #isUseless = false
 
   constructor(client: PoolClient) {
     this.#client = client
@@ -44,13 +47,13 @@ export class TimedClient {
       // A text of several statements has several results.
       return [result].flat().at(-1) as PostgresResult
     } catch (error) {
-      if (isTimeout(error)) this.#isLate = true
+      if (isTimeout(error) || codeOf(error) === '25006') this.#isUseless = true
       throw error
     }
   }
 
   release(): void {
-    this.#client.release(this.#isLate)
+    this.#client.release(this.#isUseless)
   }
 }
 

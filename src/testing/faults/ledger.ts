@@ -17,11 +17,17 @@ type State = 'valid' | 'ended' | 'unknown'
 export class Ledger {
   readonly #entries: Entry[] = []
   #acknowledged = 0
+  #refused = 0
   #longest = 0
   #enough = { count: 0, reached: () => {} }
 
   get acknowledged(): number {
     return this.#acknowledged
+  }
+
+  /** The number of requests with the response 503. */
+  get refused(): number {
+    return this.#refused
   }
 
   /** The longest response time, in seconds. */
@@ -84,6 +90,7 @@ export class Ledger {
     this.#longest = Math.max(this.#longest, (performance.now() - start) / 1000)
     // A busy machine can reach the time limits of the database, too.
     if (status === 503) {
+      this.#refused += 1
       await sleep(50)
       return false
     }

@@ -10,7 +10,7 @@ import { assertStatuses, isSuccess, isUnavailable, userRequests } from './user-r
 export const poolSize = 4
 
 /** Starts a server with a new database and constant writes, which a ledger records. */
-export async function startLoadedSite(t: TestContext, postgres: PostgresServer) {
+export async function startLoadedSite(t: TestContext, postgres: Pick<PostgresServer, 'url'>) {
   const admin = await connectTo(postgres.url)
   const name = `site_${crypto.randomUUID().replaceAll('-', '')}`
   await admin.execute(`create database ${name}`)
@@ -59,7 +59,7 @@ export async function startLoadedSite(t: TestContext, postgres: PostgresServer) 
       assert.deepEqual(fatal, [])
       await ledger.verify(await startServer(t, variables))
       t.diagnostic(
-        `${ledger.acknowledged} acknowledged, the longest response took ${ledger.longest.toFixed(1)} s`,
+        `${ledger.acknowledged} acknowledged, ${ledger.refused} refused with 503, the longest response took ${ledger.longest.toFixed(1)} s`,
       )
     },
   }
