@@ -1,26 +1,23 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type RequestListener, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Browser } from '../src/auth/testing/browser.ts'
+import { type Forwarder, startForwarder } from '../src/auth/testing/forwarder.ts'
 import { registered, startOIDC } from '../src/auth/testing/oidc-server.ts'
 import { ProviderVisitor } from '../src/auth/testing/provider-visitor.ts'
 import { begin } from '../src/auth/testing/sign-in-with.ts'
 import { freePort, type Program, startProgram } from './testing/program.ts'
 
 describe('examples/openid.ts with node-oidc-provider', () => {
-  // The provider has to know the callback URL before the program has its port, so a proxy stands before the program.
-  const proxy = createServer()
+  // The provider has to know the callback URL before the program has its port.
+  let forwarder: Forwarder
   let origin: string
   let program: Program
   let provider: Awaited<ReturnType<typeof startOIDC>>
 
   before(async () => {
-    proxy.listen(0, '127.0.0.1')
-    await once(proxy, 'listening')
-    origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    forwarder = await startForwarder()
+    origin = forwarder.origin
     provider = await startOIDC(`${origin}/login/callback`)
     const { clientId, clientSecret } = registered
     const environment = {
@@ -31,12 +28,11 @@ describe('examples/openid.ts with node-oidc-provider', () => {
     }
     const options = ['--conditions=@koa-authenticators/source', ...freePort]
     program = await startProgram([...options, join(import.meta.dirname, 'openid.ts')], environment)
-    proxy.on('request', forwardTo(program.url))
+    forwarder.to(program.url)
   })
 
   after(async () => {
-    proxy.closeAllConnections()
-    proxy.close()
+    forwarder.close()
     await provider.close()
     assert.equal((await program.stop()).errors, '')
   })
@@ -59,14 +55,3 @@ describe('examples/openid.ts with node-oidc-provider', () => {
     assert.equal((await eve.get(answer.pathname + answer.search)).status, 401)
   })
 })
-
-function forwardTo(url: string): RequestListener {
-  return (incoming, outgoing) => {
-    const { method, headers, url: path = '' } = incoming
-    const forwarded = request(new URL(path, url), { method, headers }, (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers)
-      response.pipe(outgoing)
-    })
-    incoming.pipe(forwarded)
-  }
-}
