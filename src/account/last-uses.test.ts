@@ -3,11 +3,10 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import Database from 'better-sqlite3'
 import { openDatabase } from '../database/open-database.ts'
-import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
-import { onlyPostgres, onlySqlite } from '../testing/test-database.ts'
+import { onlyPostgres, onlySqlite, patientSchema } from '../testing/test-database.ts'
 import { UserToken } from '../users/user-token.ts'
 
 /** A site, a user with a number of tokens, and a function that uses each token once. */
@@ -60,7 +59,7 @@ describe('the last uses of tokens and sessions', () => {
 
   test('are written to all rows except a locked one', onlyPostgres, async (t) => {
     const { site, use } = await siteWithTokens(t, 3)
-    const other = await openDatabase(site.database.url, schema)
+    const other = await openDatabase(site.database.url, patientSchema)
     t.after(() => other.close())
     const [, second] = await sql(site, 'select id from user_tokens order by id')
     await other.em.fork().transactional(async (em) => {

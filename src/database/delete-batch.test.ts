@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { LockMode } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
-import { schema } from '../schema.ts'
 import { temporaryFolder } from '../testing/server-process.ts'
-import { makeDatabase, onlyPostgres } from '../testing/test-database.ts'
+import { makeDatabase, onlyPostgres, patientSchema } from '../testing/test-database.ts'
 import { AttemptCount } from '../throttle/attempt-count.ts'
 import { Throttle } from '../throttle/throttle.ts'
 import { deleteBatch } from './delete-batch.ts'
@@ -13,7 +12,7 @@ import { openDatabase } from './open-database.ts'
 /** Two connections to a database with expired rows and one row that is not expired. */
 async function open(t: TestContext, expired: number) {
   const { url, drop } = await makeDatabase(await temporaryFolder(t))
-  const [one, other] = await Promise.all([openDatabase(url, schema), openDatabase(url, schema)])
+  const [one, other] = await Promise.all([openDatabase(url, patientSchema), openDatabase(url, patientSchema)])
   t.after(async () => {
     await Promise.all([one.close(), other.close()])
     await drop()

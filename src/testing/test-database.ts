@@ -10,6 +10,9 @@ import { connectTo } from './postgres-connection.ts'
 
 const server = process.env.TEST_DATABASE_URL
 
+/** Options of `openDatabase` with a time limit that no test meets by accident on a slow machine. */
+export const patientSchema = { ...schema, timeout: 600_000 }
+
 /** Whether the tests run on PostgreSQL, on the server at `TEST_DATABASE_URL`. */
 export const isOnPostgres = server !== undefined
 
@@ -84,7 +87,7 @@ async function makeTemplateFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-template-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'site.sqlite')
-  const orm = await openDatabase(`sqlite:${path}`, schema)
+  const orm = await openDatabase(`sqlite:${path}`, patientSchema)
   await orm.em.getConnection().execute('pragma wal_checkpoint(truncate)')
   await orm.close()
   return path
@@ -126,7 +129,7 @@ async function makeTemplate(): Promise<string> {
     const unfinished = `${name}_unfinished`
     await admin.execute(`drop database if exists ${unfinished} with (force)`)
     await admin.execute(`create database ${unfinished} template template0`)
-    await (await openDatabase(urlOf(unfinished), schema)).close()
+    await (await openDatabase(urlOf(unfinished), patientSchema)).close()
     await admin.execute(`alter database ${unfinished} rename to ${name}`)
     return name
   } finally {

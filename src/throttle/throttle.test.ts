@@ -6,8 +6,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { MikroORM } from '@mikro-orm/core'
 import { openDatabase } from '../database/open-database.ts'
 import { TryLater } from '../refusal.ts'
-import { schema } from '../schema.ts'
-import { makeDatabase } from '../testing/test-database.ts'
+import { makeDatabase, patientSchema } from '../testing/test-database.ts'
 import { rules } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
 import { countersOf } from './counter.ts'
@@ -20,7 +19,7 @@ const guess: Attempt = { action: 'password', account: 'ada@example.com', address
 async function openOne(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'throttle-'))
   const { url, drop } = await makeDatabase(folder)
-  const orm = await openDatabase(url, schema)
+  const orm = await openDatabase(url, patientSchema)
   t.after(async () => {
     await orm.close()
     await drop()
@@ -69,7 +68,7 @@ async function fullThrottle(orm: MikroORM) {
 describe('Throttle', () => {
   test('D1 D6 evaluates ten of 200 concurrent failed attempts over two connection pools', async (t) => {
     const { orm, url } = await openOne(t)
-    const second = await openDatabase(url, schema)
+    const second = await openDatabase(url, patientSchema)
     t.after(() => second.close())
     const result = await flood([new Throttle(orm), new Throttle(second)], Array(200).fill(guess), wrong)
     assert.deepEqual(result, { evaluated: 10, refused: 190 })

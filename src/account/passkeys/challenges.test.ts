@@ -4,11 +4,11 @@ import { describe, type TestContext, test } from 'node:test'
 import { expiredRows } from '../../database/expired-rows.ts'
 import { clockSkew } from '../../database/future-time.ts'
 import { openDatabase } from '../../database/open-database.ts'
-import { schema } from '../../schema.ts'
 import { newIdentifier } from '../../site/host-cookie.ts'
 import { failWrites, sql } from '../../testing/database.ts'
 import { recordSiteStatements } from '../../testing/record-site-statements.ts'
 import { startSite } from '../../testing/site.ts'
+import { patientSchema } from '../../testing/test-database.ts'
 import {
   type Ceremony,
   challengeLifetime,
@@ -41,7 +41,7 @@ describe('challenges', () => {
 
   test('U1 M6 are accepted only once in 50 concurrent uses over two connection pools', async (t) => {
     const { site } = await siteWithChallenges(t)
-    const other = await openDatabase(site.config.databaseUrl, { ...schema, connections: 2 })
+    const other = await openDatabase(site.config.databaseUrl, { ...patientSchema, connections: 2 })
     t.after(() => other.close())
     const challenge = newChallenge(key, ceremony)
     const uses = Array.from({ length: 50 }, (_, i) =>

@@ -8,10 +8,10 @@ import { makeEmptyDatabase, onlyPostgres } from '../../testing/test-database.ts'
 import { openDatabase } from '../open-database.ts'
 
 /** A database with a table of two notes, behind a proxy, and a small pool. */
-async function open(t: TestContext, { connections = 2 } = {}) {
+async function open(t: TestContext, { connections = 2, timeout = 2_000 } = {}) {
   const { url, drop } = await makeEmptyDatabase()
   const proxy = await startProxy(t, url)
-  const orm = await openDatabase(proxy.url, { ...schema, connections })
+  const orm = await openDatabase(proxy.url, { ...schema, connections, timeout })
   const connection = orm.em.getConnection() as AbstractSqlConnection
   const run = (sql: string, transaction?: Transaction) =>
     connection.execute<{ n: number }[]>(sql, [], 'all', transaction)
@@ -33,7 +33,7 @@ async function open(t: TestContext, { connections = 2 } = {}) {
 
 describe('KyselyPostgresDriver', onlyPostgres, () => {
   test('N10 serves more concurrent queries than it has connections', async (t) => {
-    const { count } = await open(t)
+    const { count } = await open(t, { timeout: 600_000 })
     const all = await Promise.all(Array.from({ length: 20 }, count))
     assert.deepEqual(new Set(all), new Set([2]))
   })
