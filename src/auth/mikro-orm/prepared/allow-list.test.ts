@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import {
   type Constructor,
   defineEntity,
-  ObjectHydrator,
   type Options,
   p,
   SqlEntityManager,
@@ -22,7 +21,6 @@ function models() {
       id: p.string().primary(),
       value: p.string(),
       tenant: p.string(),
-      weight: p.integer().nullable(),
     },
   })
   class Token extends Schema.class {}
@@ -60,17 +58,6 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal((await find()).found?.id, 'one')
     tenant = 'b'
     assert.equal((await find()).found?.id, 'two')
-  })
-
-  it("uses the application's hydrator", async (t) => {
-    class Reader extends ObjectHydrator {
-      override hydrate = ((...[entity, meta, data, ...rest]: Parameters<ObjectHydrator['hydrate']>) => {
-        const changed = { ...data, tenant: entity.constructor.name }
-        ObjectHydrator.prototype.hydrate.call(this, entity, meta, changed, ...rest)
-      }) as never
-    }
-    const { find } = await lookUps(t, { hydrator: Reader as never })
-    assert.equal((await find()).found?.tenant, 'Token')
   })
 
   it("calls the application's driver and connection", async (t) => {
@@ -125,82 +112,5 @@ describe('LookUp with a configuration that can change queries or entities', () =
       return forked
     }
     assert.equal((await find()).found?.id, 'two')
-  })
-
-  it("calls the application's mapping of joined columns", async (t) => {
-    const Token = models()
-    const Schema = defineEntity({
-      name: 'Device',
-      properties: { id: p.string().primary(), token: () => p.manyToOne(Token) },
-    })
-    class Device extends Schema.class {}
-    Schema.setClass(Device)
-    const { orm } = await openORMWith(t, { entities: [Token, Device] })
-    const mapJoinedProp = (related: object, property: { name: string }) =>
-      Reflect.set(related, property.name, 'of the driver')
-    Object.assign(orm.driver, { mapJoinedProp })
-    await orm.em.fork().insertMany(Token, rows)
-    await orm.em.fork().insert(Device, { id: 'phone', token: 'one' })
-    const found = new LookUp({ model: Device, property: 'id', relation: 'token' })
-    assert.equal((await found.find(preparedRequestTo(orm), 'phone'))?.token.tenant, 'of the driver')
-  })
-
-  it('uses `em.findOne` if MikroORM flushes before each query', async (t) => {
-    const { find } = await lookUps(t, { flushMode: 'always' })
-    assert.equal((await find()).isPrepared, false)
-  })
-
-  it('detects an option that is set later', async (t) => {
-    const { orm, find } = await lookUps(t)
-    assert.equal((await find()).isPrepared, true)
-    orm.config.set('onQuery', (sql) =>
-      sql.replace('from `token`', "from (select * from token where id = 'two')"),
-    )
-    assert.equal((await find()).found?.id, 'two')
-  })
-
-  it('calls a filter that reads the options of the query', async (t) => {
-    let tenant = 'a'
-    const { orm, find } = await lookUps(t, { allowGlobalContext: true })
-    const cond = (_args: unknown, _type: string, _em: unknown, options?: { populate?: unknown }) =>
-      options?.populate ? { tenant } : {}
-    orm.em.addFilter({ name: 'tenant', args: false, cond } as never)
-    assert.equal((await find()).found?.id, 'one')
-    tenant = 'b'
-    assert.equal((await find()).found?.id, 'two')
-  })
-
-  it('calls the accessors of the class if MikroORM defines none', async (t) => {
-    const Schema = defineEntity({ name: 'User', properties: { id: p.string().primary(), name: p.string() } })
-    const Base: abstract new () => { id: string } = Schema.class
-    class User extends Base {
-      #name = ''
-      shown: string | undefined
-      get name(): string {
-        return this.#name
-      }
-      set name(name: string) {
-        Object.defineProperty(this, 'shown', { value: name.toUpperCase() })
-      }
-    }
-    Schema.setClass(User as never)
-    const { orm } = await openORMWith(t, { entities: [User], propagationOnPrototype: false })
-    await orm.em.getConnection().execute("insert into user values ('one', 'Ada')")
-    const found = await new LookUp({ model: User, property: 'id' }).find(preparedRequestTo(orm), 'one')
-    assert.equal(found?.shown, 'ADA')
-  })
-})
-
-describe('LookUp', () => {
-  it("throws MikroORM's error for a number that is not finite", async (t) => {
-    const { orm, Token } = await lookUps(t)
-    await orm.em.getConnection().execute("update token set weight = 9e999 where id = 'one'")
-    const byWeight = new LookUp({ model: Token, property: 'weight' })
-    for (const weight of [Infinity, Number.NaN]) {
-      await assert.rejects(orm.em.fork().findOne(Token, { weight }), { name: 'InvalidFieldNameException' })
-      await assert.rejects(byWeight.find(preparedRequestTo(orm), weight), {
-        name: 'InvalidFieldNameException',
-      })
-    }
   })
 })

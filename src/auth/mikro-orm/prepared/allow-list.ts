@@ -12,19 +12,28 @@ import {
 import type { Key } from '../look-ups.ts'
 import { NotPrepared } from './not-prepared.ts'
 
-const queryOptions = ['filtersOnRelations', 'onQuery', 'sessionContext', 'slowQueryThreshold'] as const
-const connectionHooks = ['onCreateConnection', 'onReserveConnection'] as const
-const entityOptions = ['forceEntityConstructor', 'forceUndefined', 'hydrator'] as const
-const managerOptions = ['disableIdentityMap', 'entityManager', 'propagationOnPrototype'] as const
 // With another value than the default, each of these options may change queries, rows, entities or the query log.
-const defaults = [...queryOptions, ...connectionHooks, ...entityOptions, ...managerOptions]
+const options = [
+  'disableIdentityMap',
+  'entityManager',
+  'filtersOnRelations',
+  'forceEntityConstructor',
+  'forceUndefined',
+  'hydrator',
+  'onCreateConnection',
+  'onQuery',
+  'onReserveConnection',
+  'propagationOnPrototype',
+  'sessionContext',
+  'slowQueryThreshold',
+] as const
 // Each of these driver options may change the connection or the format of values.
 const driverOptions = ['Client', 'binary', 'onPoolCreated']
 
 /** Throws `NotPrepared` if an option or a class of the application may change queries or entities. */
 export function requirePlainORM({ config, driver, em }: MikroORM): void {
   const plain = new Configuration({}, false)
-  const option = defaults.find((each) => config.get(each) !== plain.get(each))
+  const option = options.find((each) => config.get(each) !== plain.get(each))
   if (option) throw new NotPrepared(`MikroORM has the option \`${option}\``)
   if (config.get('resultCache').global) throw new NotPrepared('MikroORM caches all results')
   if (config.get('flushMode') === 'always') throw new NotPrepared('MikroORM flushes before each query')
@@ -36,33 +45,23 @@ export function requirePlainORM({ config, driver, em }: MikroORM): void {
       throw new NotPrepared(`the application overrides a method of ${each.constructor.name}`)
 }
 
-/** Returns a function that tells whether the options of MikroORM are still the same. */
-export function watchOptions({ config }: MikroORM): () => boolean {
-  const options = config.getAll() as object as Readonly<Record<string, unknown>>
-  const recorded = Object.entries(options)
-  return () =>
-    recorded.every(([name, value]) => options[name] === value) &&
-    Object.keys(options).length === recorded.length
-}
-
-// MikroORM's classes for SQLite and PostgreSQL, their parents, and its loggers.
+// MikroORM's classes for SQLite and PostgreSQL, and its loggers.
 const names =
-  /^(((Abstract|Base)?(Sql|Sqlite|PostgreSql)|Database)?(EntityManager|Driver|Platform|Connection)|(Default|Simple)Logger)$/
+  /^((Abstract|Base)?(Sql|Sqlite|PostgreSql)(EntityManager|Driver|Platform|Connection)|(Default|Simple)Logger)$/
 const harmless = ['constructor', 'getORMClass', 'connect', 'checkConnection', 'log', 'warn', 'error']
 
 /** Whether the subclasses of the application override no method of MikroORM that a query may call. */
 function overridesNothing(object: object): boolean {
-  const levels: object[] = []
-  for (let each = object; each !== Object.prototype; each = Object.getPrototypeOf(each)) levels.push(each)
-  const nameOf = (level: object) => (Object.hasOwn(level, 'constructor') ? level.constructor.name : '')
-  const bases = levels.filter((level) => names.test(nameOf(level)))
-  // A class of the application may have the name of the class that it extends.
-  if (bases.length === 0 || new Set(bases.map(nameOf)).size < bases.length) return false
-  const own = levels.slice(0, levels.indexOf(bases[0] ?? object)).flatMap(Object.getOwnPropertyNames)
-  const overridden = own.filter((name) => bases.some((base) => Object.hasOwn(base, name)))
   // Look-ups bypass a Kysely dialect, but call `ask` and `assertReadable`. A connection with a dialect must define one of them.
   const canQuery = 'ask' in object || 'assertReadable' in object
-  return overridden.every((name) => harmless.includes(name) || (canQuery && name === 'createKyselyDialect'))
+  const own = Object.getOwnPropertyNames(object)
+  let level: object = Object.getPrototypeOf(object)
+  for (; !names.test(level.constructor.name); level = Object.getPrototypeOf(level)) {
+    if (level === Object.prototype) return false
+    own.push(...Object.getOwnPropertyNames(level))
+  }
+  const overridden = own.filter((name) => name in level && !harmless.includes(name))
+  return overridden.every((name) => canQuery && name === 'createKyselyDialect')
 }
 
 /** Throws `NotPrepared` unless a model is a table with one primary key column, plain columns, and the relation. */
@@ -119,16 +118,24 @@ function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
   return !(hasAccessor || accessor || getter || setter || hydrate === false)
 }
 
-/** A random key of the property's type, which marks its position in a query. Throws `NotPrepared` if the key may be converted. */
-export function sampleKey({ className }: EntityMetadata, property: EntityProperty | undefined): Key {
+/** A random key of the property's type, which marks its position in a query, and its type on PostgreSQL. */
+export interface SampleKey {
+  readonly key: Key
+  readonly type: 'bigint' | 'text' | 'uuid'
+}
+
+/** Throws `NotPrepared` if the key may be converted, or compared by other rules than those of these types. */
+export function sampleKey({ className }: EntityMetadata, property: EntityProperty | undefined): SampleKey {
   const { customType, runtimeType, columnTypes } = property ?? {}
   const isColumn = property?.kind === ReferenceKind.SCALAR && property.persist !== false
   const isPlain = isColumn && (!customType || plainKeys.includes(customType.constructor))
-  // In a comparison with a `real` column, PostgreSQL reads a literal as `double precision`, but a parameter as `real`.
-  const isInteger = /^\w*(int(eger|\d)?|serial)\b/i.test(String(columnTypes))
-  if (isPlain && runtimeType === 'number' && isInteger) return randomInt(2 ** 30, 2 ** 31)
-  if (isPlain && customType?.constructor === BigIntType && runtimeType !== 'number')
-    return String(randomInt(2 ** 30, 2 ** 31))
-  if (isPlain && runtimeType === 'string') return randomUUID()
+  const column = String(columnTypes)
+  const isInteger = /^\w*(int(eger|\d)?|serial)\b/i.test(column)
+  if (isPlain && isInteger && runtimeType === 'number')
+    return { key: randomInt(2 ** 30, 2 ** 31), type: 'bigint' }
+  if (isPlain && isInteger && customType && runtimeType !== 'number')
+    return { key: String(randomInt(2 ** 30, 2 ** 31)), type: 'bigint' }
+  if (isPlain && runtimeType === 'string' && /^(uuid|text|varchar)\b/i.test(column))
+    return { key: randomUUID(), type: column === 'uuid' ? 'uuid' : 'text' }
   throw new NotPrepared(`\`${className}.${property?.name}\` is not a plain key`)
 }

@@ -10,7 +10,6 @@ import {
 import { NotPrepared } from './not-prepared.ts'
 
 const noCondition = {}
-const noFilters = { filters: { value: {} } }
 
 /**
  * Records the filters that `em.findOne` applies to the models. Throws `NotPrepared` if a prepared statement cannot apply them.
@@ -20,25 +19,27 @@ export async function watchFilters(
   orm: MikroORM,
   metas: readonly EntityMetadata[],
 ): Promise<() => Promise<boolean>> {
-  const unfiltered = new Map<unknown, object>(
-    metas.map((meta) => [meta.class, Object.create(meta, noFilters)]),
-  )
+  const filtersOf = ({ filters }: EntityMetadata) => ({
+    ...filters,
+    ...(orm.config.get('filters') as object),
+  })
   const activeOf = (meta: EntityMetadata) =>
-    [orm.config.get('filters') as EntityMetadata['filters'], meta.filters]
-      .flatMap((filters) => QueryHelper.getActiveFilters(meta, {}, filters))
-      .map(({ cond, rls, strict }) => ({ cond, rls, strict }))
-  // Detects active filters that `orm.em.addFilter` added, because this fork has no other filters.
-  const isAnyAdded = async () => {
+    QueryHelper.getActiveFilters(meta, {}, filtersOf(meta)).map(({ cond, rls, strict }) => ({
+      cond,
+      rls,
+      strict,
+    }))
+  /** Whether a filter of `orm.em.addFilter` is active if all other filters are turned off. */
+  const isAnyAdded = async (meta: EntityMetadata) => {
+    const off = Object.fromEntries(Object.keys(filtersOf(meta)).map((name) => [name, false]))
     const fork = orm.em.fork({ disableContextResolution: true })
-    const find = (model: unknown) => unfiltered.get(model)
-    Reflect.set(fork, 'metadata', { get: find, find })
-    Reflect.set(fork, 'config', { get: () => ({}) })
-    const conditions = metas.map((meta) => fork.applyFilters(meta.class, noCondition, {}, 'read'))
-    return (await Promise.all(conditions)).some((condition) => condition !== noCondition)
+    return (await fork.applyFilters(meta.class, noCondition, off, 'read')) !== noCondition
   }
   // A copy, because an application may change a date in a condition.
   const recorded = Utils.copy(metas.map(activeOf))
-  const areUnchanged = async () => isDeepStrictEqual(metas.map(activeOf), recorded) && !(await isAnyAdded())
+  const areUnchanged = async () =>
+    isDeepStrictEqual(metas.map(activeOf), recorded) &&
+    !(await Promise.all(metas.map(isAnyAdded))).includes(true)
   // MikroORM 7.2 writes wrong SQL for a joined model with several filters.
   const special = metas.find((meta) => {
     const [filter, ...others] = activeOf(meta)

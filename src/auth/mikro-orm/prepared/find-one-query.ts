@@ -1,6 +1,6 @@
 import type { EntityMetadata, EntityProperty, Hydrator, helper, MikroORM } from '@mikro-orm/core'
 import type { LookUpOptions } from '../look-ups.ts'
-import { hasHooks, requirePlainModel, requirePlainORM, sampleKey, watchOptions } from './allow-list.ts'
+import { hasHooks, requirePlainModel, requirePlainORM, type SampleKey, sampleKey } from './allow-list.ts'
 import { watchFilters } from './filters.ts'
 import { LoadedWrapper } from './loaded-wrapper.ts'
 import { NotPrepared } from './not-prepared.ts'
@@ -10,11 +10,11 @@ import { rowMapper } from './row-mapper.ts'
 
 /** The query of `em.findOne`, built once by MikroORM, for models and configurations that `allow-list.ts` accepts. */
 export interface FindOneQuery {
-  readonly keyType: 'string' | 'number'
+  readonly key: SampleKey
   readonly connection: Connection
   /** MikroORM's SQL with a placeholder for the key. */
   sql(placeholder: string): string
-  /** Throws `NotPrepared` if models, options, schemas or filters have changed since the recording, or if there is a hook. */
+  /** Throws `NotPrepared` if filters have changed since the recording, or if there is a hook. */
   requireUnchanged(): Promise<void>
   /** Creates the entity of a row and its related entity. No entity manager manages them yet. */
   hydrate(row: Row): object[]
@@ -22,31 +22,23 @@ export interface FindOneQuery {
 
 /** Records the query. Throws `NotPrepared` if a replay may differ from `em.findOne`. */
 export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promise<FindOneQuery> {
-  const models = orm.getMetadata()
-  const meta = models.get<object>(options.model)
+  const meta = orm.getMetadata().get<object>(options.model)
   const properties: Readonly<Record<string, EntityProperty>> = meta.properties
   const key = sampleKey(meta, properties[options.property])
   const relation = options.relation === undefined ? undefined : properties[options.relation]
   requirePlainORM(orm)
   requirePlainModel(meta, relation)
   const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
-  const areOptionsUnchanged = watchOptions(orm)
   const areFiltersUnchanged = await watchFilters(orm, metas)
-  const qb = await recordFindOne(orm, options, key)
+  const qb = await recordFindOne(orm, options, key.key)
   const map = rowMapper(orm, qb, meta, relation)
-  const schemaOf = (each: EntityMetadata) => driverOf(orm).getSchemaName(each)
-  const schemas = metas.map(schemaOf)
-  const discovered = metas.map((each) => models.find(each.class))
-  const hydrateOwn = entityHydrator(orm, meta, schemas[0])
-  const hydrateRelated = entityHydrator(orm, metas[1] ?? meta, schemas[1])
+  const hydrateOwn = entityHydrator(orm, meta)
+  const hydrateRelated = entityHydrator(orm, metas[1] ?? meta)
   return {
-    keyType: typeof key as 'string' | 'number',
+    key,
     connection: orm.driver.getConnection('write') as Connection,
-    sql: sqlOf(orm, qb, key),
+    sql: sqlOf(orm, qb, key.key),
     async requireUnchanged() {
-      if (!areOptionsUnchanged()) throw new NotPrepared('an option of MikroORM has changed')
-      if (metas.some((each, i) => models.find(each.class) !== discovered[i] || schemaOf(each) !== schemas[i]))
-        throw new NotPrepared('a model or a schema has changed')
       if (metas.some((each) => hasHooks(orm, each))) throw new NotPrepared('a hook is called for each entity')
       if (!(await areFiltersUnchanged())) throw new NotPrepared('a filter has changed')
     },
@@ -63,7 +55,8 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promis
   }
 }
 
-function entityHydrator(orm: MikroORM, meta: EntityMetadata, schema: string | undefined) {
+function entityHydrator(orm: MikroORM, meta: EntityMetadata) {
+  const schema = driverOf(orm).getSchemaName(meta)
   const hydrator = orm.em.getHydrator() as Hydrator
   const keys = orm.em.getComparator()
   const parts = [keys.getPkGetter(meta), keys.getPkSerializer(meta), keys.getPkGetterConverted(meta)]

@@ -31,14 +31,22 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Ada')
   })
 
-  it('queries the schema set by `config.set` after the first look-up', async (t) => {
+  it('finds rows by an index', async (t) => {
     const Token = models()
-    const { orm, owner } = await openPostgres(t, [Token])
-    await owner.em.getConnection().execute(otherSchema)
-    const tokens = new LookUp({ model: Token, property: 'id' })
-    assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Root')
-    orm.config.set('schema', 'other')
-    assert.equal((await tokens.find(preparedRequestTo(orm), id))?.owner, 'Ada')
+    const { orm } = await openPostgres(t, [Token], { pool: { max: 1 } })
+    const execute = (sql: string): Promise<object[]> => orm.em.getConnection().execute(sql)
+    await execute(`insert into token (id, owner) select gen_random_uuid(), n from generate_series(1, 5000) n`)
+    await execute('create index on token (owner)')
+    await execute('analyze token')
+    for (const property of ['id', 'owner'] as const) {
+      await new LookUp({ model: Token, property }).find(preparedRequestTo(orm), id)
+      const [statement] = await execute(
+        `select name from pg_prepared_statements where statement like '%"${property}" = koa%'`,
+      )
+      const plan = await execute(`explain execute "${Reflect.get(statement ?? {}, 'name')}" ('{${id}}')`)
+      assert.match(JSON.stringify(plan), /Index Scan|Bitmap Index/, property)
+      assert.doesNotMatch(JSON.stringify(plan), /Seq Scan/)
+    }
   })
 
   it('returns undefined for a number that a `real` column cannot represent exactly', async (t) => {
@@ -77,10 +85,12 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     const ofOwner = await one?.prepareStatement(
       connection,
       (key) => `select 'owner' as "is" where 'x' = ${key}`,
+      'text',
     )
     const ofToken = await other?.prepareStatement(
       connection,
       (key) => `select 'token' as "is" where 'x' = ${key}`,
+      'text',
     )
     assert.deepEqual(await ofOwner?.(['x']), [{ is: 'owner' }])
     assert.deepEqual(await ofToken?.(['x']), [{ is: 'token' }])

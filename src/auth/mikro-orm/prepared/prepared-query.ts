@@ -23,11 +23,11 @@ export async function prepareQuery(orm: MikroORM, options: LookUpOptions): Promi
     .catch((error) => {
       throw failure(error)
     })
-  const { keyType, connection, sql, requireUnchanged, hydrate } = await recordQuery(orm, options)
+  const { key, connection, sql, requireUnchanged, hydrate } = await recordQuery(orm, options)
   let statement: Promise<Load> | undefined
   const batch = new Batch(async (keys) => {
     await requireUnchanged()
-    statement ??= prepareStatement(connection, sql)
+    statement ??= prepareStatement(connection, sql, key.type)
     try {
       return await (await statement)(keys)
     } catch (error) {
@@ -36,6 +36,7 @@ export async function prepareQuery(orm: MikroORM, options: LookUpOptions): Promi
       throw failure(error)
     }
   })
+  const keyType = typeof key.key as 'string' | 'number'
   return { keyType, hydrate, find: (key) => batch.get(key) }
 }
 

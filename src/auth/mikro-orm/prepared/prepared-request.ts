@@ -17,7 +17,7 @@ export interface PreparedQueries {
 export class PreparedRequest implements RequestLookUps {
   readonly #queries: PreparedQueries
   readonly #managers: EntityManagers
-  #loaded: Map<string, readonly object[]> | undefined
+  #found: { readonly database: string; readonly entities: readonly object[] } | undefined
 
   constructor(queries: PreparedQueries, managers: EntityManagers) {
     this.#queries = queries
@@ -41,19 +41,34 @@ export class PreparedRequest implements RequestLookUps {
   async #find(options: LookUpOptions, value: Key, database: string): Promise<object | undefined> {
     const orm = this.#managers.orm(database)
     this.#requirePlain(orm, database)
-    const loaded = this.#loadedByKey(options, value, database)
-    if (loaded) return loaded
+    if (this.#found) return this.#again(options, value, database)
     const query = await this.#queries.query(orm, options)
     if (typeof value !== query.keyType)
       throw new NotPrepared(`a value is not a ${query.keyType}`, { isPassing: true })
     const row = await query.find(value)
     this.#requirePlain(orm, database)
-    const hydrated = row ? query.hydrate(row) : []
-    // Only MikroORM can merge a row with an entity that this request has loaded before.
-    if (hydrated.some((each) => this.#loadedWith(each.constructor, keyInRow(each), database)))
-      throw new NotPrepared('the request has already loaded the row', { isPassing: true })
-    this.#add(hydrated, database)
-    return hydrated[0]
+    if (this.#found) return this.#again(options, value, database)
+    if (!row) return undefined
+    const entities = query.hydrate(row)
+    this.#found = { database, entities }
+    const source = { config: orm.config, manager: () => this.#managers.manager(database) }
+    for (const each of entities) Object.assign(helper(each), { source })
+    return entities[0]
+  }
+
+  /** The entity that the request has found, for a look-up by its primary key. Only MikroORM can merge other rows with it. */
+  #again({ model, property, relation }: LookUpOptions, value: Key, database: string): object {
+    const isSame = (entity: object) => {
+      const { __meta: meta, __originalEntityData: row = {} } = helper(entity)
+      const { name } = meta.getPrimaryProp()
+      // The application may have changed the entity's property.
+      return (
+        entity.constructor === model && name === property && String(Reflect.get(row, name)) === String(value)
+      )
+    }
+    const found = this.#found?.database === database && this.#found.entities.find(isSame)
+    if (found && relation === undefined) return found
+    throw new NotPrepared('the request has already found an entity', { isPassing: true })
   }
 
   /** Throws `NotPrepared` if an entity manager, RequestContext, transaction, schema, signal or query log is in use. */
@@ -67,38 +82,12 @@ export class PreparedRequest implements RequestLookUps {
       throw new NotPrepared('MikroORM logs queries')
   }
 
-  /** The entity of a look-up by primary key, if this request has loaded it. */
-  #loadedByKey(
-    { model, property, relation }: LookUpOptions,
-    value: Key,
-    database: string,
-  ): object | undefined {
-    if (!this.#loaded || relation !== undefined) return undefined
-    const found = this.#loadedWith(model, String(value), database)
-    return found && helper(found).__meta.getPrimaryProp().name === property ? found : undefined
-  }
-
-  #loadedWith(model: unknown, key: string, database: string): object | undefined {
-    return this.#loaded?.get(database)?.find((each) => each.constructor === model && keyInRow(each) === key)
-  }
-
-  #add(entities: object[], database: string): void {
-    this.#loaded ??= new Map()
-    this.#loaded.set(database, [...(this.#loaded.get(database) ?? []), ...entities])
-    const source = {
-      config: this.#managers.orm(database).config,
-      manager: () => this.#managers.manager(database),
-    }
-    for (const each of entities) Object.assign(helper(each), { source })
-  }
-
   fork(database: string): EntityManager {
-    const loaded = this.#loaded?.get(database) ?? []
+    const entities = this.#found?.database === database ? this.#found.entities : []
     // Look-ups use the global manager. A `RequestContext` that was opened after a look-up must not apply to this fork.
-    const disableContextResolution = this.#loaded?.has(database) ?? false
-    const em = this.#managers.orm(database).em.fork({ disableContextResolution })
-    for (const entity of loaded) helper(entity).__em = em
-    for (const entity of loaded) {
+    const em = this.#managers.orm(database).em.fork({ disableContextResolution: entities.length > 0 })
+    for (const entity of entities) helper(entity).__em = em
+    for (const entity of entities) {
       const { prototype, trackingProps, definedProperties } = helper(entity).__meta
       // Keeps the order of the properties. MikroORM would move each relation to the end.
       for (const { name } of trackingProps) Reflect.set(prototype, name, Reflect.get(entity, name), entity)
@@ -107,10 +96,4 @@ export class PreparedRequest implements RequestLookUps {
     }
     return em
   }
-}
-
-/** The primary key in the row of an entity, as text. The application may have changed the entity's property since. */
-function keyInRow(entity: object): string {
-  const { __meta: meta, __originalEntityData: row = {} } = helper(entity)
-  return String(Reflect.get(row, meta.getPrimaryProp().name))
 }

@@ -29,15 +29,15 @@ interface Result {
 }
 
 interface Postgres {
-  connect(): Promise<{ query(query: object): Promise<Result | Result[]>; release(): void }>
+  connect(): Promise<{ query(query: object): Promise<Result>; release(): void }>
 }
 
-/** Prepares a query. Throws `NotPrepared` unless the native client is better-sqlite3 or pg. */
-export async function prepareStatement(connection: Connection, sql: Sql): Promise<Load> {
+/** Prepares a query for keys of a type of PostgreSQL. Throws `NotPrepared` unless the native client is better-sqlite3 or pg. */
+export async function prepareStatement(connection: Connection, sql: Sql, keyType: string): Promise<Load> {
   const client = await connection.getNativeClient?.()
   if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, connection, sql('?'))
   if (client && 'totalCount' in client)
-    return prepareOnPostgres(client as unknown as Postgres, connection, sql)
+    return prepareOnPostgres(client as unknown as Postgres, connection, sql, keyType)
   throw new NotPrepared('the database driver is neither better-sqlite3 nor pg')
 }
 
@@ -65,9 +65,8 @@ function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): L
 const keyName = 'koa_authenticators_key'
 let statements = 0
 
-async function prepareOnPostgres(pool: Postgres, connection: Connection, sql: Sql): Promise<Load> {
+function prepareOnPostgres(pool: Postgres, connection: Connection, sql: Sql, type: string): Load {
   const send = (query: object) => connection.ask?.(query) ?? queryPool(pool, query)
-  const type = await keyTypeOnPostgres(send, sql('$1'))
   const text = `select q.*, ${keyName}.n::int as ${keyName} from unnest($1::${type}[]) with ordinality as ${keyName} (v, n) cross join lateral (${sql(`${keyName}.v`)}) as q`
   // Processes may share connections through PgBouncer, so the name must identify the text.
   const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
@@ -81,21 +80,5 @@ async function prepareOnPostgres(pool: Postgres, connection: Connection, sql: Sq
 /** Sends a query on a connection of the pool. Unlike `pool.query`, keeps the connection open after a failed query. */
 async function queryPool(pool: Postgres, query: object): Promise<Result> {
   const client = await pool.connect()
-  const results = await client.query(query).finally(() => client.release())
-  return [results].flat().at(-1) ?? { rows: [] }
-}
-
-/** PostgreSQL's type of the key. */
-async function keyTypeOnPostgres(send: (query: object) => Promise<Result>, sql: string): Promise<string> {
-  const name = `koa-authenticators-${++statements}`
-  // For a `char(n)` key, `format_type` returns `bpchar` with -1, and with null `character`, which has one character.
-  // One query text, so that one connection runs all four statements. The result is that of the last statement.
-  const { rows } = await send({
-    text: `prepare "${name}" as ${sql};
-      select set_config('koa_authenticators.type', format_type(parameter_types[1], -1), true)
-        from pg_prepared_statements where name = '${name}';
-      deallocate "${name}";
-      select current_setting('koa_authenticators.type') as type`,
-  })
-  return String(rows[0]?.type)
+  return client.query(query).finally(() => client.release())
 }

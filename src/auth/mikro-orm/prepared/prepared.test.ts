@@ -128,36 +128,6 @@ describe('a prepared look-up', () => {
     }
   })
 
-  test('returns separate byte arrays to each request, and saves changes to them', async (t) => {
-    const Schema = defineEntity({
-      name: 'Keyed',
-      properties: { id: p.string().primary(), buffer: p.blob(), array: p.uint8array() },
-    })
-    class Keyed extends Schema.class {}
-    Schema.setClass(Keyed)
-    const folder = await mkdtemp(join(tmpdir(), 'bytes-'))
-    const { orm } = await openORMWith(t, { entities: [Keyed], dbName: join(folder, 'keyed.sqlite') })
-    t.after(() => rm(folder, { recursive: true }))
-    const execute = (sql: string) => orm.em.getConnection().execute(sql)
-    await execute('pragma journal_mode = wal')
-    await execute("insert into keyed values ('one', x'0102', x'0304')")
-    const keyed = new KeyLookUp(Keyed)
-    const find = async (ctx = preparedRequestTo(orm)) => (await keyed.find(ctx, 'one')) ?? assert.fail()
-    const bytes = ({ buffer, array }: Keyed) => [...buffer, ...array]
-    for (let i = 0; i < 3; i += 1) {
-      const found = await find()
-      assert.deepEqual(bytes(found), [1, 2, 3, 4])
-      found.buffer.fill(0)
-      found.array.fill(0)
-    }
-    const ctx = preparedRequestTo(orm)
-    const found = await find(ctx)
-    found.buffer[0] = 9
-    found.array[0] = 9
-    await entityManager(ctx).flush()
-    assert.deepEqual(bytes(await find()), [9, 2, 9, 4])
-  })
-
   test('returns undefined for a missing row and for a row that a filter excludes', async (t) => {
     const { orm, User, tokens, users } = await open(t)
     assert.equal(await tokens.find(preparedRequestTo(orm), 'Value'), undefined)
@@ -211,18 +181,6 @@ describe('a prepared look-up', () => {
     assert.equal(await orm.em.fork().count(Token), 0)
   })
 
-  test('does not call onLoad for its entities in a later query', async (t) => {
-    const { orm, User, tokens } = await open(t)
-    const ctx = preparedRequestTo(orm)
-    const found = (await tokens.find(ctx, 'value')) ?? assert.fail()
-    await orm.em.fork().insert(User, { ...ada, id: '00000000-0000-7000-8000-000000000003', name: 'Bob' })
-    const loaded: object[] = []
-    orm.em.getEventManager().registerSubscriber({ onLoad: ({ entity }) => void loaded.push(entity) })
-    const [bob] = await entityManager(ctx).find(User, { name: 'Bob' })
-    assert.deepEqual(loaded, [bob])
-    assert.equal(await entityManager(ctx).findOne(User, ada.id), found.user)
-  })
-
   test('uses the entity manager after a handler has requested it, so that a row has one entity', async (t) => {
     const { orm, statements, User, users } = await open(t)
     const ctx = preparedRequestTo(orm)
@@ -232,14 +190,6 @@ describe('a prepared look-up', () => {
     // The look-up still sends a query, because a filter may exclude the entity of the entity manager.
     assert.equal(statements.length, 1)
     assert.match(statements[0] ?? '', /^select `u0`\.\* .*`left_at` is null/)
-  })
-
-  test('returns undefined for an entity that a filter excludes, even if the entity manager manages it', async (t) => {
-    const { orm, User, users } = await open(t)
-    await orm.em.fork().nativeUpdate(User, ada.id, { leftAt: new Date() })
-    const ctx = preparedRequestTo(orm)
-    await entityManager(ctx).findOneOrFail(User, ada.id, { filters: false })
-    assert.equal(await users.find(ctx, ada.id), undefined)
   })
 
   test('accepts only a string or a number, because an object would be a query', async (t) => {
@@ -315,22 +265,6 @@ describe('a prepared look-up', () => {
     await preparedQueries()
     assert.equal((await preparedQueries()).length, 1)
     assert.equal((await preparedQueries()).length, 0)
-  })
-
-  test('uses em.findOne while the connection cannot be read, and records the query only once', async (t) => {
-    const { orm, User } = await open(t)
-    const users = new LookUp({ model: User, property: 'name' })
-    const connection: { assertReadable?(): void } & object = orm.em.getConnection()
-    connection.assertReadable = () => {
-      throw new Error('The file was deleted.')
-    }
-    const getMetadata = t.mock.method(orm, 'getMetadata')
-    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(preparedRequestTo(orm), 'Ada'))?.id, ada.id)
-    // The recording calls `orm.getMetadata` twice. `em.findOne` does not call it.
-    assert.equal(getMetadata.mock.callCount(), 2)
-    delete connection.assertReadable
-    for (let i = 0; i < 5; i += 1) assert.equal((await users.find(preparedRequestTo(orm), 'Ada'))?.id, ada.id)
-    assert.equal(getMetadata.mock.callCount(), 2)
   })
 
   test("throws MikroORM's error if the table is missing", async (t) => {

@@ -80,13 +80,13 @@ describe('prepared', () => {
 
   it('reports an unexpected error once, and then calls only em.findOne', async (t) => {
     const { orm, find, warnings, calls } = await open(t)
-    Reflect.set(orm.config, 'getAll', undefined)
+    Reflect.set(orm, 'getMetadata', undefined)
     for (let i = 0; i < 3; i += 1) assert.equal((await find())?.name, 'Ada')
     const reported = await warnings()
     assert.equal(reported.length, 1)
     assert.match(
       reported[0] ?? '',
-      /^From now on, look-ups of User use `em\.findOne`, because `prepared\(\)` failed with TypeError: .*getAll/,
+      /^From now on, look-ups of User use `em\.findOne`, because `prepared\(\)` failed with TypeError: .*getMetadata/,
     )
     assert.equal(calls(), 3)
   })

@@ -70,17 +70,17 @@ describe('P1 prepared look-ups and em.findOne agree: configuration', () => {
     class QueryLogger extends DefaultLogger {
       override logQuery(): void {}
     }
-    const options: AnyOptions[] = [
+    const options = [
       ...[{ forceUndefined: true }, { forceEntityConstructor: true }, { forceEntityConstructor: ['User'] }],
       ...[{ resultCache: { global: 60_000 } }, { disableIdentityMap: true }, { hydrator: OwnHydrator }],
       ...[{ propagationOnPrototype: false }, { onQuery: (sql: string) => `${sql} ` }],
       ...[{ onCreateConnection: async () => {} }, { onReserveConnection: async () => {} }],
-      { loadStrategy: 'select-in' },
+      ...[{ loadStrategy: 'select-in' }, { flushMode: 'always' }],
       { loggerFactory: () => new QueryLogger({ writer: () => {} }) },
       { debug: ['query'], logger: () => {} },
-      { slowQueryThreshold: 60_000, logger: () => {} } as AnyOptions,
+      { slowQueryThreshold: 60_000, logger: () => {} },
     ]
-    for (const each of options) await compareWith(t, 'findOne', each)
+    for (const each of options) await compareWith(t, 'findOne', each as AnyOptions)
   })
   it('uses em.findOne for options of pg that change connections or values', onlyPostgres, async (t) => {
     for (const driverOptions of [{ binary: true }, { onPoolCreated: () => {} }, () => ({ binary: true })])

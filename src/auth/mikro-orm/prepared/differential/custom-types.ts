@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Platform, Type } from '@mikro-orm/core'
+import { Type } from '@mikro-orm/core'
 
 /** A string that is stored in reverse. */
 export class Reversed extends Type<string, string> {
@@ -52,25 +52,6 @@ export class MoneyType extends Type<Money, number> {
   }
 }
 
-export class PointType extends Type<{ x: number; y: number }, string> {
-  override convertToDatabaseValue({ x, y }: { x: number; y: number }): string {
-    return `${x}|${y}`
-  }
-
-  override convertToJSValue(value: string): { x: number; y: number } {
-    const [x, y] = value.split('|').map(Number)
-    return { x: x ?? 0, y: y ?? 0 }
-  }
-
-  override compareAsType(): string {
-    return 'any'
-  }
-
-  override compareValues(one: string, other: string): boolean {
-    return one.trim() === other.trim()
-  }
-}
-
 /** A string that SQL converts on read and on write. */
 export class UpperType extends Type<string, string> {
   override convertToJSValueSQL(key: string): string {
@@ -79,53 +60,6 @@ export class UpperType extends Type<string, string> {
 
   override convertToDatabaseValueSQL(key: string): string {
     return `upper(${key})`
-  }
-}
-
-/** A string that SQL converts on write. */
-export class WrittenUpperType extends Type<string, string> {
-  override convertToDatabaseValueSQL(key: string): string {
-    return `upper(${key})`
-  }
-}
-
-/** A string whose JSON is its first letter. */
-export class InitialType extends Type<string, string> {
-  override toJSON(value: string): string {
-    return value.slice(0, 1)
-  }
-}
-
-/** A type whose conversion depends on the platform. */
-export class PlatformType extends Type<string, string> {
-  override convertToJSValue(value: string, platform: Platform): string {
-    return `${value} ${platform.usesReturningStatement()}`
-  }
-
-  override convertToDatabaseValue(value: string): string {
-    return value.split(' ')[0] ?? ''
-  }
-}
-
-/** A type that would map a `null` in a row to a value. */
-export class NeverNullType extends Type<string, string | null> {
-  override convertToJSValue(value: string | null): string {
-    return value ?? 'none'
-  }
-}
-
-/** A date that is stored as text. */
-export class DateTextType extends Type<Date, string> {
-  override get runtimeType(): string {
-    return 'Date'
-  }
-
-  override convertToJSValue(value: string): Date {
-    return new Date(value)
-  }
-
-  override convertToDatabaseValue(value: Date | string): string {
-    return new Date(value).toISOString()
   }
 }
 

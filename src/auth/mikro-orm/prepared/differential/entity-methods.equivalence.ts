@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
-import {
-  defineEntity,
-  type EntityManager,
-  LoadableBaseEntity,
-  type MikroORM,
-  p,
-  type Ref,
-  type ScalarReference,
-  wrap,
-} from '@mikro-orm/core'
+import { type EntityManager, type MikroORM, p, type ScalarReference, wrap } from '@mikro-orm/core'
 import { LookUp } from '../../look-up.ts'
-import type { Application, Request } from './application.ts'
+import type { Request } from './application.ts'
 import { findOneRequest, lookUpRequest } from './compare-with-find-one.ts'
 import { recordStatements, settle } from './observations.ts'
 import { dropDatabases, openDatabase } from './open-database.ts'
-import { type Model, people, peopleOf, tokensOf, type Variation } from './people.ts'
+import { type Model, people } from './people.ts'
 import { serialisationsOf, stateOf } from './state.ts'
 
 after(dropDatabases)
@@ -55,16 +46,9 @@ const row = {
 }
 
 /** Calls a handler with a token of `LookUp` and with a token of `em.findOne`. Compares the results, statements and tokens. */
-async function compare(
-  t: TestContext,
-  handle: (token: Token, handler: Handler) => unknown,
-  variation: Variation | Application = {},
-): Promise<void> {
+async function compare(t: TestContext, handle: (token: Token, handler: Handler) => unknown): Promise<void> {
   const both = { user: special(), token: special(), userRow: row, tokenRow: row }
-  const isComplete = 'change' in variation && 'lookUpOptions' in variation
-  const { entities, fill, lookUpOptions } = isComplete
-    ? (variation as Application)
-    : people({ ...both, ...variation } as Variation)
+  const { entities, fill, lookUpOptions } = people(both)
   const [User, Token] = entities as readonly [Model, Model]
   const orm = await openDatabase(t, { entities: [User, Token] })
   const tokens = new LookUp(lookUpOptions)
@@ -81,50 +65,22 @@ async function compare(
   assert.deepEqual(await observe(lookUpRequest(orm, tokens, 'value')), expected)
 }
 
-describe('P1 LookUp and em.findOne agree: entities before the entity manager is requested', () => {
-  it('load of a lazy scalar reference', (t) => compare(t, ({ user }) => user.notes.load()))
-  it('populate of a lazy column', (t) => compare(t, ({ user }) => wrap(user).populate(['bio'])))
-  it('load of a reference', (t) =>
-    compare(
-      t,
-      async (token, { orm }) => {
-        await orm.em.getConnection().execute(`update "user" set name = 'Grace'`)
-        return (token.user as unknown as Ref<User>).load({ refresh: true })
-      },
-      { relate: (User) => p.manyToOne(User).ref() },
-    ))
-  it('assign of properties of the user', (t) =>
-    compare(t, (token) => void wrap(token).assign({ user: { id: 1, name: 'Grace' } })))
-  it('flush of another entity manager', (t) =>
-    compare(t, async ({ user }, { orm }) => {
-      user.name = 'Grace'
-      await orm.em.fork().persist(user).flush()
+describe('P1 prepared look-ups and em.findOne agree: entities before the entity manager is requested', () => {
+  it('lazy columns', (t) =>
+    compare(t, async ({ user }) => {
+      await wrap(user).populate(['bio'])
+      return user.notes.load()
     }))
-
-  it('refresh, populate, assign and upsert of another entity manager', (t) =>
+  it('another entity manager', (t) =>
     compare(t, async (token, { orm }) => {
       const em = orm.em.fork()
+      wrap(token).assign({ label: 'phone' })
       await em.populate(token, ['bio', 'user.notes'] as never)
       em.assign(token, { user: { id: 1, name: 'Grace' } } as never)
       await em.refresh(token).catch(String)
       await em.flush()
       return (await em.upsert(token.user)) === token.user
     }))
-  it('load of an entity that extends LoadableBaseEntity', (t) => {
-    class Person extends LoadableBaseEntity {
-      declare id: number
-      declare name: string
-    }
-    const properties = { id: p.integer().primary(), name: p.string(), ...special() }
-    defineEntity({ class: Person as never, properties: properties as never })
-    const User = Person as unknown as Model
-    return compare(
-      t,
-      ({ user }) => (user as unknown as LoadableBaseEntity).load({ populate: ['bio'] as never }),
-      peopleOf(User, tokensOf(User), { userRow: row }),
-    )
-  })
-
   it("serialisation with the options of the entities' own database", async (t) => {
     const { entities, fill, lookUpOptions } = people()
     const options = { entities: [...entities], serialization: { forceObject: true } }
@@ -142,41 +98,28 @@ describe('P1 LookUp and em.findOne agree: entities before the entity manager is 
   })
 })
 
-describe('P1 LookUp and em.findOne agree: entities with lazy columns', () => {
-  it('flush of a column that is not loaded', (t) =>
-    compare(t, async (token, { em }) => {
-      token.bio = 'New'
-      token.user.bio = 'Mathematician'
-      await em().flush()
-    }))
-  it('flush of a column that is set to null', (t) =>
+describe('P1 prepared look-ups and em.findOne agree: entities with lazy columns', () => {
+  it('flush of columns that are not loaded, of null, and of values that are changed in place', (t) =>
     compare(t, async (token, { em }) => {
       token.bio = null
+      token.user.bio = 'Mathematician'
       token.user.notes.set({ engine: 2 })
+      token.settings.colours.push('blue')
+      token.user.tags.push('b')
+      token.bornAt.setTime(0)
       await em().flush()
     }))
-  it('query that loads the columns', (t) =>
+  it('queries that load the columns, and refresh', (t) =>
     compare(t, async (token, { em, User, Token }) => {
       token.user.bio = 'Changed'
+      token.label = 'phone'
       const users = await em().find(User, {}, { populate: ['*'] as never })
       const others = await em().find(Token, {}, { populate: ['bio'] as never })
       await em().flush()
-      return [users[0] === token.user, others[0] === (token as object)]
-    }))
-  it('em.refresh', (t) =>
-    compare(t, async (token, { em }) => {
-      token.label = 'phone'
       await em().refresh(token)
       await em().refresh(token.user, { populate: ['bio', 'notes'] as never })
       await em().flush()
-    }))
-  it('change of a JSON value, an array and a date in place', (t) =>
-    compare(t, async ({ settings, tags, bornAt, user }, { em }) => {
-      settings.colours.push('blue')
-      user.tags.push('b')
-      tags.pop()
-      bornAt.setTime(0)
-      await em().flush()
+      return [users[0] === token.user, others[0] === (token as object)]
     }))
   it('merge, map and upsert', (t) =>
     compare(t, async ({ user }, { em, User }) => {
@@ -201,21 +144,6 @@ describe('P1 LookUp and em.findOne agree: entities with lazy columns', () => {
       }
       await em().transactional(change, { clear: true })
       await em().flush()
-    }))
-  it('repository, stream and cursor', (t) =>
-    compare(t, async (token, { em, Token }) => {
-      const found = await em().getRepository(Token).findAll()
-      for await (const each of em().stream(Token, { populate: ['user'] as never })) found.push(each)
-      const query = { first: 1, orderBy: { id: 'asc' }, where: {} } as never
-      found.push(...(await em().findByCursor(Token, query)).items)
-      return found.map((each: unknown) => each === (token as object))
-    }))
-  it('other entities that refer to the user', (t) =>
-    compare(t, async ({ user }, { em, orm, Token }) => {
-      const values = { ...row, id: 3, value: 'other', label: 'phone', user }
-      const other = orm.em.fork().create(Token, values as never)
-      await em().persist(other).flush()
-      return em().count(Token, { user } as never)
     }))
   it('persist and removal after clear', (t) =>
     compare(t, async (token, { em }) => {

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { after, describe, it, type TestContext } from 'node:test'
+import { defineEntity, type MikroORM, p, RequestContext, raw } from '@mikro-orm/core'
+import { entityManager } from '../../databases.ts'
+import { KeyLookUp } from '../../key-look-up.ts'
+import { type AnyOptions, dropDatabases, onlyPostgres, openDatabase } from './open-database.ts'
+import { insert, type Model, model } from './people.ts'
+import { serveTokens, tokenClass, userClass } from './token-program.ts'
+
+after(dropDatabases)
+
+const execute = ({ em }: MikroORM, sql: string): Promise<unknown> => em.getConnection().execute(sql)
+
+const isActive = { name: 'active', cond: { leftAt: null }, default: true }
+
+/** A program with one token of Ada, who has left. */
+async function openLeft(
+  t: TestContext,
+  filters: object = { active: isActive },
+  relate: (User: Model) => unknown = (User) => p.manyToOne(User),
+  options: AnyOptions = {},
+) {
+  const columns = { leftAt: p.datetime().nullable(), settings: p.json(), isStaff: p.boolean() }
+  const User = userClass(columns, { filters })
+  const UserToken = tokenClass(() => relate(User))
+  const orm = await openDatabase(t, { entities: [User, UserToken], ...options })
+  const row = { leftAt: new Date(0), settings: { active: false }, isStaff: true }
+  await insert(orm.em.fork(), User, { id: 1, name: 'Ada', ...row })
+  await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 1 })
+  return { orm, User, UserToken }
+}
+
+/** Sends a token twice, because the first request prepares the look-up. */
+async function answers(get: Awaited<ReturnType<typeof serveTokens>>, status: number): Promise<void> {
+  for (let i = 0; i < 2; i += 1) assert.equal((await get()).status, status)
+}
+
+describe('A program with filters', () => {
+  it('E9 rejects a token whose user is hidden by a filter that MikroORM joins incorrectly', async (t) => {
+    const conditions = [
+      { [raw((alias) => `${alias}.left_at is null`)]: [] },
+      { $not: { name: 'Ada' } },
+      { $and: [{ $or: [{ leftAt: null }, { id: 9 }] }, { $or: [{ id: 1 }, { name: 'Ada' }] }] },
+      { settings: { active: true } },
+    ]
+    for (const cond of conditions) {
+      const { orm, User, UserToken } = await openLeft(t, { active: { ...isActive, cond } })
+      assert.equal(await orm.em.fork().findOne(User, 1 as never), null)
+      await answers(await serveTokens(t, orm, [User, UserToken]), 401)
+    }
+  })
+
+  it('E9 rejects a token whose user is hidden by one of several filters', async (t) => {
+    const other = (cond: object) => ({ name: 'other', cond, default: true })
+    const either = { ...isActive, cond: { $or: [{ leftAt: null }, { id: 9 }] } }
+    for (const filters of [
+      { other: other({ $or: [{ name: 'Ada' }, { id: 9 }] }), active: either },
+      { other: other({ isStaff: false }), active: { ...isActive, cond: { isStaff: true } } },
+    ]) {
+      const { orm, User, UserToken } = await openLeft(t, filters)
+      assert.equal(await orm.em.fork().findOne(User, 1 as never), null)
+      await answers(await serveTokens(t, orm, [User, UserToken]), 401)
+    }
+  })
+
+  it('P1 applies a filter that is added after the first request, to all requests or to one', async (t) => {
+    const { orm, User, UserToken } = await openLeft(t, {})
+    const filters: object[] = []
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      before(ctx, next) {
+        for (const filter of filters) entityManager(ctx).addFilter(filter as never)
+        return next()
+      },
+    })
+    await answers(get, 200)
+    filters.push({ ...isActive, entity: 'User' })
+    await answers(get, 401)
+    filters.pop()
+    await answers(get, 200)
+    orm.em.addFilter({ ...isActive, entity: 'User' } as never)
+    await answers(get, 401)
+  })
+
+  it('P1 applies the filters that the relation turns on, and ignores those that it turns off', async (t) => {
+    const turnedOn = (User: Model) => p.manyToOne(User).filters({ active: true })
+    const on = await openLeft(t, { active: { ...isActive, default: false } }, turnedOn)
+    const get = await serveTokens(t, on.orm, [on.User, on.UserToken])
+    await answers(get, 401)
+    await execute(on.orm, 'update "user" set left_at = null')
+    await answers(get, 200)
+    const off = await openLeft(t, undefined, (User) => p.manyToOne(User).filters(false))
+    const byKey = new KeyLookUp(off.User)
+    const find = await serveTokens(t, off.orm, [off.User, off.UserToken], {
+      answer: async (ctx) => ({ isHidden: (await byKey.find(ctx, '1')) === undefined }),
+    })
+    for (let i = 0; i < 2; i += 1) assert.deepEqual((await find()).body, { isHidden: true })
+  })
+
+  it('E9 rejects a token of a hidden user that the request has already loaded without filters', async (t) => {
+    const options = { loadStrategy: 'select-in', autoJoinRefsForFilters: false } as const
+    const { orm, User, UserToken } = await openLeft(t, undefined, undefined, options)
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      async before(ctx, next) {
+        assert.ok(await entityManager(ctx).findOne(User, 1 as never, { filters: false }))
+        await next()
+      },
+    })
+    await answers(get, 401)
+  })
+
+  it('E9 rejects a token whose user is hidden by a filter of the parent class', async (t) => {
+    for (const isPolymorphic of [true, false]) {
+      const columns = { id: p.integer().primary(), name: p.string(), leftAt: p.datetime().nullable() }
+      const parent = { name: 'Person', abstract: true, discriminatorColumn: 'kind' }
+      const PersonSchema = defineEntity({ ...parent, properties: columns })
+      const Admin = defineEntity({
+        ...{ name: 'Admin', extends: PersonSchema, discriminatorValue: 'admin', properties: {} },
+      })
+      const Person = PersonSchema.class as Model
+      const Bot = userClass()
+      const UserToken = tokenClass(() =>
+        isPolymorphic ? p.manyToOne([Person, Bot]).discriminator('ownerType') : p.manyToOne(Person),
+      )
+      const cond = isPolymorphic ? { leftAt: null } : { $not: { name: 'Ada' } }
+      const orm = await openDatabase(t, {
+        entities: [PersonSchema, Admin, Bot, UserToken] as never,
+        filters: { active: { cond, entity: 'Person', default: true } } as never,
+      })
+      const em = orm.em.fork()
+      const user = em.create(Admin.class as Model, { id: 1, name: 'Ada', leftAt: new Date(0) } as never)
+      em.create(UserToken, { id: 2, value: 'value', user } as never)
+      await em.flush()
+      await answers(await serveTokens(t, orm, [Person, UserToken]), 401)
+    }
+  })
+})
+
+describe('A program with owners of several classes', () => {
+  it('E9 P1 authenticates each owner as its class, and no owner that is hidden or deleted', async (t) => {
+    for (const autoJoinRefsForFilters of [true, false]) {
+      const User = userClass({ leftAt: p.datetime().nullable() }, { filters: { active: isActive } })
+      const Bot = model('Bot', { id: p.integer().primary(), name: p.string() })
+      const UserToken = tokenClass(() => p.manyToOne([User, Bot]).discriminator('userType'))
+      const orm = await openDatabase(t, { entities: [User, Bot, UserToken], autoJoinRefsForFilters })
+      const em = orm.em.fork()
+      const user = em.create(User, { id: 1, name: 'Ada' } as never)
+      const bot = em.create(Bot, { id: 1, name: 'R2' } as never)
+      em.create(UserToken, { id: 1, value: 'value', user } as never)
+      em.create(UserToken, { id: 2, value: 'other', user: bot } as never)
+      await em.flush()
+      const asUser = await serveTokens(t, orm, [User, UserToken])
+      const asBot = await serveTokens(t, orm, [Bot, UserToken])
+      await answers(asUser, 200)
+      assert.deepEqual((await asBot('other')).body, { id: 1, name: 'R2' })
+      assert.deepEqual([(await asUser('other')).status, (await asBot('value')).status], [401, 401])
+      await execute(orm, 'update "user" set left_at = \'2026-01-02\'')
+      await answers(asUser, 401)
+      await execute(orm, 'delete from "user"')
+      await answers(asUser, 401)
+    }
+  })
+})
+
+describe('A program with bearer tokens', () => {
+  it('P1 authenticates the user by another column', async (t) => {
+    for (const relate of [
+      (User: Model) => p.manyToOne(User).targetKey('staff' as never),
+      (User: Model) => p.manyToOne(User).referenceColumnName('staff'),
+    ]) {
+      const User = userClass({ staff: p.integer().unique() })
+      const UserToken = tokenClass(() => relate(User))
+      const orm = await openDatabase(t, { entities: [User, UserToken] })
+      await insert(orm.em.fork(), User, { id: 1, staff: 2, name: 'Ada' })
+      await insert(orm.em.fork(), User, { id: 2, staff: 1, name: 'Root' })
+      // Ada's token contains her staff number.
+      await insert(orm.em.fork(), UserToken, { id: 1, value: 'value', user: 2 })
+      const get = await serveTokens(t, orm, [User, UserToken])
+      for (let i = 0; i < 2; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
+    }
+  })
+
+  it('E9 rejects a token without a user, and a token whose target key belongs to no user', async (t) => {
+    const User = userClass({ staff: p.integer().unique() })
+    const byStaff = (User: Model) => p.manyToOne(User).targetKey('staff' as never)
+    const UserToken = tokenClass(() => byStaff(User).ref().nullable().createForeignKeyConstraint(false))
+    const orm = await openDatabase(t, { entities: [User, UserToken], loadStrategy: 'select-in' })
+    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 7 })
+    await insert(orm.em.fork(), UserToken, { id: 3, value: 'other', user: null })
+    const get = await serveTokens(t, orm, [User, UserToken], { answer: () => ({}) })
+    await answers(get, 401)
+    assert.equal((await get('other')).status, 401)
+  })
+
+  it('checks the owner without a flush of unsaved users', async (t) => {
+    const { orm, User, UserToken } = await openLeft(t, {})
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      before(ctx, next) {
+        const em = entityManager(ctx)
+        const row = { settings: {}, isStaff: false }
+        em.persist(em.create(User, { id: 7, name: 'Grace', ...row } as never))
+        return next()
+      },
+    })
+    assert.equal((await get()).status, 200)
+    assert.equal(await orm.em.fork().count(User), 1)
+  })
+
+  it('M4 rejects a deleted token, even if MikroORM caches all results', async (t) => {
+    const options = { resultCache: { global: 60_000 } } as const
+    const { orm, User, UserToken } = await openLeft(t, {}, undefined, options)
+    const get = await serveTokens(t, orm, [User, UserToken])
+    await answers(get, 200)
+    await orm.em.fork().nativeDelete(UserToken, {})
+    assert.equal((await get()).status, 401)
+  })
+
+  it('P1 authenticates only tokens in the schema of the RequestContext', onlyPostgres, async (t) => {
+    const anySchema = { schema: '*' }
+    const User = userClass({}, anySchema)
+    const UserToken = tokenClass(
+      () => p.manyToOne(User),
+      {},
+      () => true,
+      anySchema,
+    )
+    const orm = await openDatabase(t, { entities: [User, UserToken] })
+    for (const [schema, name] of Object.entries({ one: 'Ada', two: 'Grace' })) {
+      await execute(orm, `create schema "${schema}"`)
+      await orm.schema.update({ schema })
+      const em = orm.em.fork({ schema })
+      await em.insert(User, { id: 1, name } as never)
+      await em.insert(UserToken, { id: 1, value: `of${name}`, user: 1 } as never)
+    }
+    const tenant = { schema: 'one' }
+    const get = await serveTokens(t, orm, [User, UserToken], {
+      before: (_, next) => RequestContext.create(orm.em, next, tenant) as Promise<unknown>,
+    })
+    assert.deepEqual([(await get('ofAda')).status, (await get('ofGrace')).status], [200, 401])
+    tenant.schema = 'two'
+    assert.deepEqual([(await get('ofAda')).status, (await get('ofGrace')).status], [401, 200])
+  })
+})
