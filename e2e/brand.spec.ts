@@ -21,7 +21,7 @@ test.describe('with a dark brand colour', () => {
 })
 
 async function expectReadable(page: Page, account: Account): Promise<void> {
-  for (const path of ['/', '/login', '/account', '/account/tokens']) {
+  for (const path of ['/', '/account', '/styleguide']) {
     if (path === '/account') await account.signIn(page)
     await page.goto(path)
     await expect(page).toHaveTitle(/ – Acme$/)

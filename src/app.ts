@@ -35,6 +35,7 @@ import { passkeySignIn } from './features/sign-in/passkey-sign-in.ts'
 import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
 import { signInCode } from './features/sign-in/sign-in-code.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
+import { styleGuide } from './features/style-guide/style-guide.ts'
 import { verifyEmail } from './features/verify-email/verify-email.ts'
 import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
@@ -94,6 +95,7 @@ export async function createApp({ orm, config, log, services, lifecycle }: AppOp
   app.use(SessionAuthenticator.from(User, (id, ctx) => users.find(ctx, id), session))
 
   const router = createRouter(services, providers)
+  if (!config.production) styleGuide(router)
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app

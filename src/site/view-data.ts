@@ -183,6 +183,7 @@ interface PageData {
     /** The page with older events, if there are any. */
     older?: string | undefined
   }
+  'style-guide': object
   problem: { code: string; title: string; status: number; explanation: string; advice: string }
   error: {
     type: string

@@ -244,6 +244,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     { events: [] },
     { events: [null, payload].map((detail) => ({ ...event, detail })), older: '/account/activity' },
   ],
+  'style-guide': [{}],
   problem: [{ code: payload, title: payload, status: 400, explanation: payload, advice: payload }],
   error: [401, 404, 405, 503].map((status) => ({
     type: '/problems/x',
