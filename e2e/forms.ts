@@ -23,6 +23,12 @@ export interface Registration {
   readonly confirmation: string
 }
 
+/** Ticks that the recovery codes are stored, and leaves their page. */
+export async function storeCodes(page: Page) {
+  await page.getByLabel('I have stored these codes').check()
+  await page.getByRole('button', { name: 'Done' }).click()
+}
+
 /** Fills in the sign-up form, and sends it. */
 export async function signUp(page: Page, { name, email, password, confirmation }: Registration) {
   await page.getByLabel('Name', { exact: true }).fill(name)

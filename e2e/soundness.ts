@@ -64,9 +64,13 @@ export async function expectToFit(page: Page, width: number): Promise<void> {
 /** Expects forms that password managers support, with pasting allowed. */
 async function expectSoundForms(page: Page): Promise<void> {
   await expect(page.locator('[onpaste]')).toHaveCount(0)
-  for (const form of await page.locator('form').all()) {
+  // A form with GET would put its values into the address.
+  await expect(page.locator('form[method="get"] [name]')).toHaveCount(0)
+  for (const form of await page.locator('form:not([method="get"])').all()) {
     await expect(form).toHaveAttribute('method', 'post')
-    await expect(form.locator('button[type="submit"]')).toBeEnabled()
+    const buttons = await form.locator('button[type="submit"]').all()
+    expect(buttons).not.toEqual([])
+    for (const button of buttons) await expect(button).toBeEnabled()
     const passwords = await form.locator('input[type="password"]').all()
     for (const password of passwords) await expectSoundPassword(password)
     if (passwords.length > 0) await expect(form.locator('input[autocomplete~="username"]')).toHaveCount(1)

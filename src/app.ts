@@ -18,6 +18,7 @@ import { changeEmail } from './features/change-email/change-email.ts'
 import { changePassword } from './features/change-password/change-password.ts'
 import { closeAccount } from './features/close-account/close-account.ts'
 import { confirm } from './features/confirm/confirm.ts'
+import { data } from './features/data/data.ts'
 import { forgotPassword } from './features/forgot-password/forgot-password.ts'
 import { health, type Lifecycle } from './features/health/health.ts'
 import { home } from './features/home/home.ts'
@@ -36,6 +37,7 @@ import { isSignInByHeader, signIn } from './features/sign-in/sign-in.ts'
 import { signInCode } from './features/sign-in/sign-in-code.ts'
 import { signUp } from './features/sign-up/sign-up.ts'
 import { styleGuide } from './features/style-guide/style-guide.ts'
+import { theme } from './features/theme/theme.ts'
 import { verifyEmail } from './features/verify-email/verify-email.ts'
 import { refuseAmbiguousFraming } from './http/framing.ts'
 import type { Logger } from './log/log.ts'
@@ -49,6 +51,7 @@ import { logErrors, requestLog } from './site/request-log.ts'
 import { securityHeaders } from './site/security-headers.ts'
 import type { SiteContext, SiteRouter } from './site/site-context.ts'
 import { StaticFiles } from './site/static-files.ts'
+import { themeCookie } from './site/theme-cookie.ts'
 import { views } from './site/views.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
@@ -74,7 +77,7 @@ export async function createApp({ orm, config, log, services, lifecycle }: AppOp
   app.use(requestLog(log))
   app.use(auditEvents(services.trail))
   app.use(securityHeaders(config.hsts))
-  app.use(views({ ...siteData(config), version: files.version }))
+  app.use(views({ ...siteData(config), version: files.version }, themeCookie(services.isTls)))
   app.use(errorBoundary)
   app.use(refuseAmbiguousFraming)
   // Health checks often have no `Host`.
@@ -130,6 +133,8 @@ export function createRouter(services: Services, providers?: SiteProviders): Sit
   accountPasskeys(router, services, { showSecurity, providers: [...(providers?.byId.keys() ?? [])] })
   if (providers) providerRoutes(router, services, { providers, showSignIn, showSecurity })
   activity(router, services)
+  data(router, services)
+  theme(router, services)
   problems(router)
   return router
 }

@@ -35,6 +35,7 @@ export async function completeSignIn(
   // The session middleware saves the session after the handler.
   ctx.auth.login(user, User, { methods, ...(at && { at }) })
   ctx.session.maxAge = lifetime(isKept)
+  if (methods.join() === 'pwd' && wantsPage(ctx)) ctx.session.offersPasskey = true
   await storeDevice(services, ctx, user, (em) => notify(services, ctx, em, user, 'new device'))
   audit(ctx, 'signed in', user, { detail })
   if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next), notice)

@@ -6,12 +6,12 @@ export const events = {
   'signed up': { outcome: 'success', wording: 'Account created' },
   'signed in': { outcome: 'success', wording: 'Signed in' },
   'signed out': { outcome: 'success', wording: 'Signed out' },
-  'token issued': { outcome: 'success', wording: 'Token issued in exchange for the password' },
+  'token issued': { outcome: 'success', wording: 'API token created with the password' },
   'password used': { outcome: 'success', wording: 'Password used with the API' },
   'credentials refused': { outcome: 'refusal', wording: 'Wrong password' },
   throttled: { outcome: 'refusal', wording: 'Blocked after too many attempts' },
   confirmed: { outcome: 'success', wording: 'Confirmed with the password, a code or a passkey' },
-  'code required': { outcome: 'success', wording: 'Right password, code requested' },
+  'code required': { outcome: 'success', wording: 'Password accepted, waiting for the code' },
   'code refused': { outcome: 'refusal', wording: 'Wrong code' },
   'authenticator app turned on': { outcome: 'success', wording: 'Authenticator app turned on' },
   'authenticator app turned off': { outcome: 'success', wording: 'Authenticator app turned off' },
@@ -37,6 +37,7 @@ export const events = {
   'password reset': { outcome: 'success', wording: 'Password reset by a link' },
   'verification link requested': { outcome: 'success', wording: 'E-mail confirmation link requested' },
   'address verified': { outcome: 'success', wording: 'E-mail address confirmed' },
+  'data downloaded': { outcome: 'success', wording: 'Data downloaded' },
   'name changed': { outcome: 'success', wording: 'Name changed' },
   'address change requested': { outcome: 'success', wording: 'Change of e-mail address requested' },
   'address change cancelled': { outcome: 'success', wording: 'Change of e-mail address cancelled' },
@@ -55,6 +56,20 @@ export type EventName = keyof typeof events
 export const unauthenticated = Object.entries(events)
   .filter(([, { outcome }]) => outcome !== 'success')
   .map(([event]) => event)
+
+const signIns: readonly EventName[] = [
+  ...(['signed up', 'signed in', 'signed out', 'token issued', 'password used', 'confirmed'] as const),
+  ...(['code required', 'recovery code used', 'admin used'] as const),
+]
+const names = Object.keys(events) as EventName[]
+const failed = names.filter((event) => events[event].outcome === 'refusal')
+
+/** The events of each filter of the activity page. */
+export const eventKinds: Readonly<Record<string, readonly string[]>> = {
+  'sign-ins': signIns,
+  changes: names.filter((event) => !signIns.includes(event) && !failed.includes(event)),
+  failed,
+}
 
 /** An event of a request whose response has not been sent. It never contains a secret. */
 export interface NotedEvent {

@@ -1,22 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import type { ExtendableContext } from 'koa'
 
-/** A cookie for this host only, hidden from scripts. It needs no signature, because its value cannot be guessed. */
+/** A cookie for this host only, hidden from scripts. A secret value needs no signature, because it cannot be guessed. */
 export class HostCookie {
   readonly name: string
   readonly #attributes: string
+  readonly #values: RegExp
 
-  constructor(name: string, { isTls }: { isTls: boolean }) {
+  /** @param values the valid values, by default those of `newIdentifier` */
+  constructor(name: string, { isTls, values = /^[\w-]{43}$/ }: { isTls: boolean; values?: RegExp }) {
     // Browsers accept this prefix only over TLS, for one host, and with the path `/` (RFC 6265bis §4.1.3.2).
     this.name = isTls ? `__Host-${name}` : name
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isTls ? '; Secure' : ''}`
+    this.#values = values
   }
 
   /** The value in the request, or `undefined` if it is missing or malformed. */
   read(ctx: ExtendableContext): string | undefined {
     if (ctx.req.headers.cookie === undefined) return undefined
     const value = ctx.cookies.get(this.name, { signed: false })
-    return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
+    return value !== undefined && this.#values.test(value) ? value : undefined
   }
 
   /** Returns the value in the request. A GET request also deletes the cookie. */

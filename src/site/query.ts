@@ -19,3 +19,9 @@ export function pageCursor(ctx: ExtendableContext): string | undefined {
   const id = queryParameter(ctx, 'before')
   return typeof id === 'string' && isUUID(id) ? id.toLowerCase() : undefined
 }
+
+/** The number in `?page=`, by default 1. */
+export function pageNumber(ctx: ExtendableContext): number {
+  const number = queryParameter(ctx, 'page')
+  return typeof number === 'string' && /^[1-9]\d?$/.test(number) ? Number(number) : 1
+}

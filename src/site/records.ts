@@ -41,6 +41,8 @@ export interface SessionRecord {
   readonly startedAt: Date
   /** Updated at most once a minute. */
   readonly seenAt: Date
+  /** How the user authenticated, as values of RFC 8176, such as `pwd`. Empty for a connected account. */
+  readonly methods: readonly string[]
   /** Whether the user chose "Keep me signed in on this device". */
   readonly kept: boolean
   /** Whether it is the session of this request. */

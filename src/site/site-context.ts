@@ -28,6 +28,8 @@ export interface SiteContext extends AuthContext {
     readonly externalKey: string
     /** A message for the next page that calls `takeNotice`. */
     notice?: string | undefined
+    /** Whether the profile page offers a passkey once, after a sign-in with the password. */
+    offersPasskey?: boolean
   }
   render(view: string, locals: object): Promise<void>
 }

@@ -4,6 +4,7 @@ import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type { Middleware } from 'koa'
+import { queryParameter } from './query.ts'
 
 const encoders = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 const year = 31_536_000
@@ -44,7 +45,7 @@ export class StaticFiles {
       ctx.status = 200
       ctx.etag = `"${file.etag}${encoding ?? ''}"`
       // Another version gets the file of this process, which may be newer or older, so it must not be kept.
-      const isKept = ctx.query.v === this.version
+      const isKept = queryParameter(ctx, 'v') === this.version
       ctx.set('Cache-Control', isKept ? `public, max-age=${year}, immutable` : 'no-cache')
       if (file.encoded.size > 0) ctx.vary('Accept-Encoding')
       if (ctx.fresh) {

@@ -28,6 +28,8 @@ export type Common = SiteData & {
   user?: { name: string; email: string } | undefined
   /** The picture of the user in the header: initials, and the number of a colour. */
   avatar?: { initials: string; tone: number } | undefined
+  /** The theme that the user has chosen in this browser: `light` or `dark`. */
+  theme?: string | undefined
   /** Whether the user is unknown, because the database is unavailable. */
   isUserUnknown?: boolean
   /** The origin in the commands for a terminal, such as `http://localhost:3000`. */
@@ -150,10 +152,19 @@ interface PageData {
     passwordChangedAt: Date
     /** The new address that waits for its confirmation. */
     pendingEmail?: string | undefined
+    /** The first steps of a new user. */
+    steps?: readonly { kind: 'address' | 'passkey' | 'app'; isDone: boolean }[] | undefined
+    offersPasskey?: boolean
     /** The rejected input of the name form. */
     typedName?: string | undefined
   }
-  sessions: { sessions: SessionRecord[] }
+  sessions: {
+    sessions: SessionRecord[]
+    /** The number of sessions without the current one. */
+    others: number
+    /** The next page, if there is one. */
+    older?: string | undefined
+  }
   'api-tokens': {
     tokens: TokenRecord[]
     /** The page with older tokens, if there are any. */
@@ -176,10 +187,14 @@ interface PageData {
       event: string
       detail: string | null
       isRefusal: boolean
+      /** Whether it is a recent refusal of an unknown device. */
+      isSuspicious: boolean
       at: Date
       device: string
       address: string
     }[]
+    /** The chosen filter. */
+    kind?: string | undefined
     /** The page with older events, if there are any. */
     older?: string | undefined
   }

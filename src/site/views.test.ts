@@ -30,7 +30,14 @@ const profile = {
 
 const identity = { id: '1', provider: 'company', label: payload, createdAt: new Date(0), lastUsedAt: null }
 
-const event = { event: payload, isRefusal: true, at: new Date(0), device: payload, address: payload }
+const event = {
+  event: payload,
+  isRefusal: true,
+  isSuspicious: true,
+  at: new Date(0),
+  device: payload,
+  address: payload,
+}
 
 const trace = { session: payload, header: [[payload, payload]] satisfies [string, string][], ms: '1.0' }
 
@@ -178,7 +185,15 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     })),
   ],
   profile: [
-    { ...profile, notice: payload },
+    { ...profile, notice: payload, offersPasskey: true },
+    {
+      ...profile,
+      steps: [
+        { kind: 'address', isDone: false },
+        { kind: 'passkey', isDone: true },
+        { kind: 'app', isDone: false },
+      ],
+    },
     { ...profile, pendingEmail: payload },
     {
       ...profile,
@@ -187,7 +202,7 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
     },
   ],
   sessions: [
-    { sessions: [], notice: payload },
+    { sessions: [], others: 0, notice: payload },
     {
       sessions: [true, false].map((current) => ({
         id: `01932c07-209f-7000-8000-00000000000${Number(current)}`,
@@ -195,9 +210,12 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
         address: current ? payload : null,
         startedAt: new Date(0),
         seenAt: new Date(0),
+        methods: current ? ['pop', 'mfa'] : ['pwd', 'otp'],
         kept: !current,
         current,
       })),
+      others: 1,
+      older: '/account/sessions',
     },
   ],
   'api-tokens': [
@@ -242,7 +260,11 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   'account-closed': [{}],
   activity: [
     { events: [] },
-    { events: [null, payload].map((detail) => ({ ...event, detail })), older: '/account/activity' },
+    {
+      events: [null, payload].map((detail) => ({ ...event, detail })),
+      older: '/account/activity',
+      kind: 'failed',
+    },
   ],
   'style-guide': [{}],
   problem: [{ code: payload, title: payload, status: 400, explanation: payload, advice: payload }],
@@ -278,7 +300,7 @@ describe('views and page', () => {
           assert.deepEqual(
             addresses.filter(
               (address) =>
-                !/^(|\/[\w./-]*(\?(?:v=abc|next=[^\s<>]*))?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+|https:\/\/github\.com\/koa-authenticators\/[\w./-]+|https:\/\/sso\.example\.com\/\?[^\s<>]*)$/.test(
+                !/^(|\/[\w./-]*(\?(?:v=abc|kind=[\w-]+|next=[^\s<>]*))?(?:#[\w-]+)?|#[\w-]+|otpauth:\/\/totp\/[\w.%:?=&;-]+|https:\/\/github\.com\/koa-authenticators\/[\w./-]+|https:\/\/sso\.example\.com\/\?[^\s<>]*)$/.test(
                   address ?? '',
                 ),
             ),
@@ -294,7 +316,7 @@ describe('views and page', () => {
   test('a page is ASCII if its data is ASCII, and other characters in the data are not escaped', async () => {
     for (const name of Object.keys(states) as (keyof Views)[])
       for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
-    assert.match((await render('sessions', { sessions: [] })).html, /don&rsquo;t/)
+    assert.match((await render('sessions', { sessions: [], others: 0 })).html, /don&rsquo;t/)
     const { html } = await render('home', {}, { user: { ...ada, name: 'Łucja 🌻' } })
     assert.match(html, /Łucja 🌻/)
   })

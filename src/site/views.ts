@@ -4,12 +4,16 @@ import { Eta } from 'eta'
 import type { Middleware } from 'koa'
 import koaViews from 'koa-views'
 import { root } from '../config/root.ts'
+import type { HostCookie } from './host-cookie.ts'
 import type { SiteData } from './view-data.ts'
 
 const folder = join(root, 'views')
 
-/** Adds `ctx.render`, with the same `data` for every page. Use it before the error boundary, which renders the error page. */
-export function views(data: SiteData): Middleware {
+/**
+ * Adds `ctx.render`, with the same `data` for every page, and the theme of the cookie. Use it before the error boundary, which renders the
+ * error page.
+ */
+export function views(data: SiteData, theme?: HostCookie): Middleware {
   const eta = new Eta({ cache: true, autoEscape: true })
   const names = new Map<string, string>()
   // All templates are read at the start, because later the process may be out of file descriptors. Names such as
@@ -33,7 +37,7 @@ export function views(data: SiteData): Middleware {
         const name = names.get(join(folder, file))
         if (name === undefined) return renderByKoaViews.call(ctx, file, locals)
         ctx.type = 'html'
-        ctx.body = eta.render(name, Object.assign(locals.view, data))
+        ctx.body = eta.render(name, Object.assign(locals.view, data, { theme: theme?.read(ctx) }))
       }
       return next()
     })

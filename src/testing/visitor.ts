@@ -106,7 +106,7 @@ export class Visitor {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (/; Max-Age=0(;|$)/i.test(line) || value === '') this.cookies.delete(name)
       else this.cookies.set(name, value)
-      if (value !== '') this.#site.secrets.add(value)
+      if (value !== '' && !name.endsWith('theme')) this.#site.secrets.add(value)
     }
     for (const [token] of text.matchAll(/kauth_[\w-]{49}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g))
       this.#site.secrets.add(token)

@@ -227,7 +227,7 @@ describe('AuditTrail', () => {
     }
     statements.length = 0
     const first = await audit.page(ada.id)
-    const second = await audit.page(ada.id, first.last)
+    const second = await audit.page(ada.id, { before: first.last })
     assert.deepEqual(
       [...first.events, ...second.events].map(({ request }) => Number(request)),
       Array.from({ length: 120 }, (_, i) => 119 - i),

@@ -8,7 +8,7 @@ import { type Logger, loggable } from '../../log/log.ts'
 import { type Account, type EventName, events, type NotedEvent } from '../../site/audit-event.ts'
 import { printable } from '../../site/wording.ts'
 import { emailKey } from '../../users/email.ts'
-import { Event, type EventPage, eventPage, insertEvent, type NewEvent } from './event.ts'
+import { Event, type EventFilter, type EventPage, eventPage, insertEvent, type NewEvent } from './event.ts'
 
 // Each row has less than a kilobyte.
 const maxWaiting = 10_000
@@ -109,9 +109,9 @@ export class AuditTrail {
       this.#log.info({ rows: rows.length }, 'the audit trail in the database is complete again')
   }
 
-  /** A page of the events of an account, newest first. `before` is the id of an event. */
-  page(userId: string, before?: string): Promise<EventPage> {
-    return eventPage(this.#orm.em.fork(), userId, { before, now: this.#now() })
+  /** A page of the events of an account, newest first. */
+  page(userId: string, filter: EventFilter = {}): Promise<EventPage> {
+    return eventPage(this.#orm.em.fork(), userId, { ...filter, now: this.#now() })
   }
 
   /** Deletes a batch of events that are older than 180 days, or more than two minutes in the future. Returns their number. */

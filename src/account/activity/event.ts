@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { clockSkew } from '../../database/future-time.ts'
 import { unauthenticated } from '../../site/audit-event.ts'
 import { networkOf } from '../../throttle/network.ts'
+import { deviceName } from '../devices/device-name.ts'
 
 const dayLength = 24 * 60 * 60_000
 // Unauthenticated events of one kind without an account share this many rows. A single row would be a bottleneck.
@@ -82,6 +83,14 @@ function countKey({ at, event, userId, address }: NewEvent): string | undefined 
 
 const length = 100
 
+/** Which events of an account to return. */
+export interface EventFilter {
+  /** The id of an event. Only older ones are returned. */
+  readonly before?: string | undefined
+  /** The names of the wanted events. By default, all. */
+  readonly kind?: readonly string[] | undefined
+}
+
 /** A page of the events of an account, newest first. */
 export interface EventPage {
   readonly events: Event[]
@@ -96,22 +105,31 @@ export interface EventPage {
 export async function eventPage(
   em: EntityManager,
   userId: string,
-  { before, now }: { before?: string | undefined; now: number },
+  { before, kind, now }: EventFilter & { now: number },
 ): Promise<EventPage> {
   const at = { $lte: new Date(now + clockSkew) }
-  const own = { userId, event: { $nin: unauthenticated }, at, ...(before && { id: { $lt: before } }) }
+  const isAttempt = (event: string) => unauthenticated.includes(event)
+  // Without a filter, the page also has events that a newer version of the site has stored.
+  const event = kind ? { $in: kind.filter((each) => !isAttempt(each)) } : { $nin: unauthenticated }
+  const own = { userId, event, at, ...(before && { id: { $lt: before } }) }
   const found = await em.find(Event, own, { orderBy: { id: 'desc' }, limit: length + 1 })
   const attempts = before
     ? []
     : await em.find(
         Event,
-        { userId, event: { $in: unauthenticated }, at },
+        { userId, event: { $in: kind?.filter(isAttempt) ?? unauthenticated }, at },
         { orderBy: { id: 'desc' }, limit: length },
       )
-  const events = [...found.slice(0, length), ...attempts].sort(
+  const page = [...found.slice(0, length), ...attempts].sort(
     (one, other) => other.at.getTime() - one.at.getTime() || (other.id < one.id ? -1 : 1),
   )
-  return { events, last: found.length > length ? found[length - 1]?.id : undefined }
+  return { events: page, last: found.length > length ? found[length - 1]?.id : undefined }
+}
+
+/** The record of an event (docs/http-api.md, "Records"). */
+export function eventRecord({ id, at, event, detail, address, userAgent, times }: Event) {
+  const device = deviceName(userAgent)
+  return { id, at, event, ...(detail && { detail }), address, device, ...(times > 1 && { times }) }
 }
 
 /** The time of the first event in a row. */

@@ -70,7 +70,7 @@ describe('GET /account/activity', () => {
     const site = await startSite(t)
     const ada = await signUp(site)
     const browser = await signIn(site, ada)
-    await browser.json('/login', { username: ada.email, password: 'wrong' })
+    await browser.json('/login', { username: ada.email, password: 'wrong' }, { 'user-agent': firefox })
     const { status, text } = await browser.page('/account/activity')
     assert.equal(status, 200)
     assert.match(text, /<title>Activity &ndash; /)
@@ -80,11 +80,54 @@ describe('GET /account/activity', () => {
       text,
       /<time datetime="\d{4}-\d\d-\d\dT[\d:.]{12}Z" title="\d{1,2} \w+ \d{4} at \d\d:\d\d UTC">just now<\/time>/,
     )
-    const events = [...text.matchAll(/<th role="rowheader"[^>]*>([^<]+)</g)].map(([, event]) => event)
+    const events = [...text.matchAll(/<th role="rowheader"[^>]*>([^<]+)</g)].map(([, event]) => event?.trim())
     assert.deepEqual(events, ['Wrong password', 'Signed in', 'Account created'])
     assert.match(
       text,
-      /There were failed attempts[^<]*<a href="\/account\/password">change your password<\/a>/,
+      /There were failed attempts from an unknown device\.[^<]*<a href="\/account\/password">change your password<\/a>/,
+    )
+  })
+
+  test('warns of a failed attempt of the last week from an unknown device only', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    const wrong = { username: ada.email, password: 'wrong' }
+    const isWarned = async () =>
+      (await browser.page('/account/activity')).text.includes('failed attempts from')
+    await browser.json('/login', wrong)
+    assert.equal(await isWarned(), false)
+    await browser.json('/login', wrong, { 'user-agent': firefox })
+    assert.equal(await isWarned(), true)
+    assert.match(
+      (await browser.page('/account/activity')).text,
+      /Wrong password[^<]* <span[^>]*>Unknown device</,
+    )
+    await sql(site, 'update events set at = ? where event = ?', [
+      Date.now() - 8 * 24 * 60 * 60_000,
+      'credentials refused',
+    ])
+    assert.equal(await isWarned(), false)
+  })
+
+  test('filters the events by kind, and keeps the filter on further pages', async (t) => {
+    const site = await startSite(t)
+    const ada = await signUp(site)
+    const browser = await signIn(site, ada)
+    await site.visitor().json('/login', { username: ada.email, password: 'wrong' })
+    await browser.form('/account/name', { name: 'Ada L' })
+    const kind = (name: string) => eventsOf(browser.get(`/account/activity?kind=${name}`))
+    assert.deepEqual(await kind('sign-ins'), ['signed in', 'signed up'])
+    assert.deepEqual(await kind('changes'), ['name changed'])
+    assert.deepEqual(await kind('failed'), ['credentials refused'])
+    assert.equal((await kind('nonsense')).length, 4)
+    const { text } = await browser.page('/account/activity?kind=failed')
+    assert.match(text, /kind=failed" aria-current="page">Failed/)
+    for (let i = 0; i < 101; i += 1) await browser.json('/account/name', { name: `${i}` })
+    const { headers } = await browser.get('/account/activity?kind=changes')
+    assert.match(
+      String(headers.link),
+      /^<\/account\/activity\?kind=changes&before=[\da-f-]{36}>; rel="next"$/,
     )
   })
 

@@ -1,33 +1,46 @@
-import { type Event, firstTime } from '../../account/activity/event.ts'
-import { deviceName } from '../../account/devices/device-name.ts'
+import { type Event, eventRecord, firstTime } from '../../account/activity/event.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
-import { type EventName, events } from '../../site/audit-event.ts'
+import { day } from '../../durations.ts'
+import { type EventName, eventKinds, events, unauthenticated } from '../../site/audit-event.ts'
 import { page, wantsPage } from '../../site/page.ts'
-import { pageCursor } from '../../site/query.ts'
+import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
+import { networkOf } from '../../throttle/network.ts'
 import { User } from '../../users/user.ts'
 
-/** `GET /account/activity`: the events of the account, in pages. */
+type Shown = Views['activity']['events'][number]
+
+/** `GET /account/activity`: the events of the account, in pages. `?kind=` selects some of them. */
 export function activity(router: SiteRouter, services: Services): void {
   router.get('/account/activity', ...owner(services), async (ctx) => {
-    const { events: found, last } = await services.trail.page(ctx.auth.require(User).id, pageCursor(ctx))
-    const older = last && `/account/activity?before=${last}`
-    if (wantsPage(ctx)) return page(ctx, 'activity', { events: found.map(describeEvent), older })
+    const wanted = queryParameter(ctx, 'kind')
+    const kind = Object.keys(eventKinds).find((each) => each === wanted)
+    const { id } = ctx.auth.require(User)
+    const filter = { before: pageCursor(ctx), kind: kind === undefined ? undefined : eventKinds[kind] }
+    const { events: found, last } = await services.trail.page(id, filter)
+    const older = last && `/account/activity?${kind ? `kind=${kind}&` : ''}before=${last}`
+    if (wantsPage(ctx)) return page(ctx, 'activity', { events: described(found), kind, older })
     // RFC 8288 §3.
     if (older) ctx.set('Link', `<${older}>; rel="next"`)
-    ctx.body = found.map(record)
+    ctx.body = found.map(eventRecord)
   })
 }
 
-function record({ id, at, event, detail, address, userAgent, times }: Event) {
-  const device = deviceName(userAgent)
-  return { id, at, event, ...(detail && { detail }), address, device, ...(times > 1 && { times }) }
+/** The events in words. A recent refusal is suspicious if no other event on the page has its device and network. */
+function described(found: readonly Event[]): Shown[] {
+  const originOf = ({ address, userAgent }: Event) => `${networkOf(address)} ${userAgent}`
+  const known = found.filter(({ event }) => !unauthenticated.includes(event)).map(originOf)
+  return found.map((stored) => {
+    const shown = describeEvent(stored)
+    const isRecent = Date.now() - stored.at.getTime() < 7 * day
+    return { ...shown, isSuspicious: shown.isRefusal && isRecent && !known.includes(originOf(stored)) }
+  })
 }
 
-function describeEvent(stored: Event): Views['activity']['events'][number] {
-  const { event, detail = null, times = 1, ...origin } = record(stored)
+function describeEvent(stored: Event): Omit<Shown, 'isSuspicious'> {
+  const { event, detail = null, times = 1, ...origin } = eventRecord(stored)
   const first = firstTime(stored).toISOString().slice(0, 10)
   // A newer version of the site may have stored another kind of event.
   if (!isKnown(event)) return { ...origin, event, detail, isRefusal: false }

@@ -10,6 +10,7 @@ describe('GET /account', () => {
   test('links to the pages of the account, and each responds with 200 and no-store', async (t) => {
     const site = await startSite(t)
     const ada = await signIn(site, await signUp(site))
+    await sql(site, 'update users set created_at = ?', [Date.UTC(2026, 1, 3)])
     const { text, headers } = await ada.page('/account')
     assert.equal(headers['cache-control'], 'no-store')
     const links = new Set([...text.matchAll(/href="(\/account\/[^"]*)"/g)].map(([, link]) => link ?? ''))
@@ -35,6 +36,39 @@ describe('GET /account', () => {
     assert.match(text, /<input id="name" name="name" type="text" autocomplete="name"[^>]*value="Ada"/)
     assert.match(text, /<time datetime="2026-02-03T04:05:00\.000Z" title="3 February 2026 at 04:05 UTC">/)
     assert.match(text, /Member since/)
+  })
+
+  test('shows the first steps to a new user, until the account is a day old', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    const page = async () => (await ada.page('/account', { host: 'localhost:3000' })).text
+    const stepsOf = (text: string) => [...text.matchAll(/<h3>([^<]+)/g)].map(([, step]) => step)
+    const text = await page()
+    assert.match(text, /Welcome, <bdi>Ada<\/bdi>/)
+    assert.deepEqual(stepsOf(text), [
+      'Confirm your e-mail address',
+      'Add a passkey',
+      'Set up an authenticator app',
+    ])
+    await sql(site, 'update users set email_verified_at = created_at')
+    assert.match(await page(), /Confirm your e-mail address <span class="badge">Done/)
+    await sql(site, 'update users set created_at = ?', [Date.now() - 25 * 60 * 60_000])
+    assert.doesNotMatch(await page(), /Welcome,/)
+  })
+
+  test('offers a passkey once after a sign-in with the password', async (t) => {
+    const site = await startSite(t)
+    const ada = await signIn(site, await signUp(site))
+    await sql(site, 'update users set created_at = ?', [Date.UTC(2026, 1, 3)])
+    const offer = /Next time, skip the password/
+    assert.doesNotMatch(
+      (await ada.page('/account')).text,
+      offer,
+      'browsers support no passkeys at an IP address',
+    )
+    const page = async () => (await ada.page('/account', { host: 'localhost:3000' })).text
+    assert.match(await page(), offer)
+    assert.doesNotMatch(await page(), offer)
   })
 
   test('shows no text from a crafted link', async (t) => {

@@ -12,6 +12,7 @@ import type { Views } from '../../site/view-data.ts'
 import { isVerified } from '../../users/person.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
+import { firstSteps, takePasskeyOffer } from './first-steps.ts'
 
 /**
  * `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. Returns the function that shows the
@@ -45,12 +46,15 @@ async function profilePage(
   const user = ctx.auth.require(User)
   const { name, email, createdAt, passwordChangedAt } = user
   const pendingEmail = services.outbox && (await pendingAddress(entityManager(ctx), user))
+  const steps = await firstSteps(services, ctx)
   await page(ctx, 'profile', {
     user: { name, email },
     isVerified: isVerified(user),
     createdAt,
     passwordChangedAt,
     pendingEmail,
+    steps,
+    offersPasskey: !steps && (await takePasskeyOffer(services, ctx)),
     ...more,
   })
 }

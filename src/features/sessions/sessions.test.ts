@@ -38,7 +38,9 @@ describe('GET /account/sessions', () => {
     assert.equal(headers['content-type'], 'application/json; charset=utf-8')
     const [own, other, ...more] = JSON.parse(text)
     assert.deepEqual(more, [])
-    assert.deepEqual(Object.keys(own), ['id', 'device', 'address', 'startedAt', 'seenAt', 'kept', 'current'])
+    assert.deepEqual(Object.keys(own), [
+      ...['id', 'device', 'address', 'startedAt', 'seenAt', 'methods', 'kept', 'current'],
+    ])
     assert.deepEqual([own.device, own.kept, own.current], ['Firefox on Windows', false, true])
     assert.deepEqual(
       { ...other, id: '' },
@@ -48,6 +50,7 @@ describe('GET /account/sessions', () => {
         address: '127.0.0.1',
         startedAt: new Date(start).toISOString(),
         seenAt: new Date(start + minute).toISOString(),
+        methods: ['pwd'],
         kept: true,
         current: false,
       },
@@ -88,6 +91,22 @@ describe('GET /account/sessions', () => {
       (await list(here)).map(({ current }) => current),
       [true, false, false, false],
     )
+  })
+
+  test('shows 20 sessions on a page, with the way of the sign-in and a mark for a new one', async (t) => {
+    const { site, person, here } = await siteWithSession(t)
+    for (let i = 0; i < 22; i += 1) await signInFrom(site, person, `program${i}/1`)
+    const rowsOf = (text: string) => text.match(/<li class="row">/g)?.length
+    const { text } = await here.page(path)
+    assert.equal(rowsOf(text), 20)
+    assert.match(text, /Sign out 22 other sessions\?/)
+    assert.equal(text.match(/with password\s*<\/span>/g)?.length, 20)
+    assert.equal(text.match(/>New<\/span>/g)?.length, 19)
+    assert.match(text, /<a href="\/account\/sessions\?page=2">Older sessions/)
+    const second = await here.page(`${path}?page=2`)
+    assert.equal(rowsOf(second.text), 3)
+    assert.doesNotMatch(second.text, /Older sessions/)
+    assert.equal((await list(here)).length, 23)
   })
 
   test('omits expired sessions and sessions of other users', async (t) => {

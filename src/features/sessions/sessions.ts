@@ -5,23 +5,33 @@ import { deviceName } from '../../account/devices/device-name.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
-import { isExpired } from '../../account/sessions/session-limits.ts'
+import { liveSessions } from '../../account/sessions/live-sessions.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import { StoredSession } from '../../account/sessions/stored-session.ts'
 import { signOut } from '../../account/sign-out.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
-import type { SessionRecord } from '../../site/records.ts'
+import { pageNumber } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
+
+const perPage = 20
 
 /** `/account/sessions`: lists the user's sessions, and ends them. */
 export function sessions(router: SiteRouter, services: Services): void {
   router.get('/account/sessions', ...owner(services), async (ctx) => {
-    const found = await liveSessions(ctx, services)
-    if (wantsPage(ctx)) await page(ctx, 'sessions', { sessions: found, notice: takeNotice(ctx) })
-    else ctx.body = found
+    const all = await liveSessions(services, ctx)
+    if (!wantsPage(ctx)) {
+      ctx.body = all
+      return
+    }
+    const number = pageNumber(ctx)
+    const end = number * perPage
+    const others = all.filter(({ current }) => !current).length
+    const older = all.length > end ? `/account/sessions?page=${number + 1}` : undefined
+    const found = all.slice(end - perPage, end)
+    await page(ctx, 'sessions', { sessions: found, others, older, notice: takeNotice(ctx) })
   })
 
   router.post('/account/sessions/end-others', ...owner(services), async (ctx) => {
@@ -42,33 +52,6 @@ export function sessions(router: SiteRouter, services: Services): void {
     audit(ctx, 'session ended', ctx.auth.require(User), { detail: device })
     complete(ctx, '/account/sessions', `${device} has been signed out.`)
   })
-}
-
-/** The user's sessions: the current one, then the others by last use. */
-async function liveSessions(ctx: SiteContext, { uses }: Services): Promise<SessionRecord[]> {
-  const { id: user } = ctx.auth.require(User)
-  const found = await entityManager(ctx).find(
-    StoredSession,
-    { user },
-    { orderBy: { id: 'desc' }, populate: ['id', 'userAgent', 'address'] },
-  )
-  const current = currentDigest(ctx)
-  return found
-    .map((session) => ({ session, seenAt: uses.sessions.of(session) ?? session.createdAt }))
-    .filter(({ session: { kept, createdAt }, seenAt }) => !isExpired({ kept, createdAt, seenAt }))
-    .map(({ session: { id, userAgent, address, createdAt, kept, digest }, seenAt }) => ({
-      id,
-      device: deviceName(userAgent),
-      address: address ?? null,
-      startedAt: createdAt,
-      seenAt,
-      kept,
-      current: digest === current,
-    }))
-    .sort(
-      (one, other) =>
-        Number(other.current) - Number(one.current) || other.seenAt.getTime() - one.seenAt.getTime(),
-    )
 }
 
 // Ending the current session is a sign-out.
