@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory } from '../database/make-directory.ts'
 import { ConfigError } from './environment.ts'
@@ -27,11 +27,16 @@ export function readDevelopmentSecret(directory: string, name: 'jwt-secret' | 's
 
 function createSecret(directory: string, file: string): void {
   makeDirectory(directory)
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
-    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })
+    writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })
+    // Atomic, because another process that starts now must not read half a secret.
+    linkSync(draft, file)
   } catch (error) {
     // Another process has created it in the meantime.
     if (codeOf(error) !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
   }
 }
 
