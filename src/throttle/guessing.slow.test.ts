@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { describe, type TestContext, test } from 'node:test'
+import bcrypt from 'bcrypt'
 import { countHashes } from '../testing/count-hashes.ts'
+import { until } from '../testing/faults/until.ts'
 import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
+import { recordStatements } from '../testing/record-statements.ts'
 import { startSite } from '../testing/site.ts'
 
 async function siteWithAda(t: TestContext) {
@@ -69,6 +76,41 @@ describe('a site with rate limits', () => {
     const wrong = await Promise.all(Array.from({ length: 200 }, () => send('a wrong password', '192.0.2.2')))
     assert.deepEqual(statuses(wrong), { 401: 10, 429: 190 })
     assert.equal(hashes().evaluations, 10)
+  })
+
+  test('N9 evaluates no waiting sign-in whose client has disconnected, and frees its slot', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const gate = Promise.withResolvers<void>()
+    const { compare } = bcrypt
+    const compared = t.mock.method(bcrypt, 'compare', async (given: string, stored: string) => {
+      await gate.promise
+      return compare(given, stored)
+    })
+    const running = Array.from({ length: availableParallelism() }, (_, i) =>
+      site.visitor().post('/login', { ...basic(person), ...from(`192.0.2.${i}`) }),
+    )
+    await until('no slot is free', () => compared.mock.callCount() === running.length)
+
+    let socket: Socket | undefined
+    const listen = (message: unknown) => {
+      const { request } = message as { request: IncomingMessage }
+      if (request.headers['user-agent'] === 'impatient') socket = request.socket
+    }
+    subscribe('http.server.request.start', listen)
+    t.after(() => void unsubscribe('http.server.request.start', listen))
+    const statements = await recordStatements(t, site.orm)
+    const hangUp = new AbortController()
+    const headers = { ...basic(person), ...from('192.0.2.99'), 'user-agent': 'impatient' }
+    const impatient = fetch(`${site.url}/login`, { method: 'POST', headers, signal: hangUp.signal })
+    await until('the account is found', () => statements.some((each) => / from `users` /.test(each)))
+    hangUp.abort()
+    await assert.rejects(impatient, { name: 'AbortError' })
+    await until('the site knows', () => socket?.destroyed === true)
+    gate.resolve()
+    assert.deepEqual(statuses(await Promise.all(running)), { 200: running.length })
+    const later = await site.visitor().post('/login', { ...basic(person), ...from('192.0.2.100') })
+    assert.deepEqual([later.status, compared.mock.callCount()], [200, running.length + 1])
+    assert.ok(!site.log.some((line) => JSON.parse(line).level >= 40), 'no warning is logged')
   })
 
   test('C1 gives the same response after the same work for existing and missing accounts, by form, JSON and Basic', async (t) => {
