@@ -13,7 +13,7 @@ import { type MigrationReport, openDatabase } from './database/open-database.ts'
 import { startPurging } from './database/purge.ts'
 import { startMetrics } from './features/metrics/start-metrics.ts'
 import { ProviderFlow } from './features/providers/provider-flow.ts'
-import { httpServer } from './http/http-server.ts'
+import { type defaultLimits, httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
 import { schema } from './schema.ts'
 import { createServices } from './services.ts'
@@ -30,12 +30,20 @@ export interface RunningSite {
   stop(): Promise<void>
 }
 
+/** Limits other than the usual ones, for tests on a busy machine. */
+export interface ServingLimits {
+  /** How long a statement may wait for a connection or for a lock, in milliseconds. */
+  readonly database?: number
+  readonly http?: Partial<typeof defaultLimits>
+}
+
 /** Opens the database and listens. */
-export async function serve(config: Config, log: Logger): Promise<RunningSite> {
+export async function serve(config: Config, log: Logger, limits: ServingLimits = {}): Promise<RunningSite> {
   let migrated: MigrationReport = { migrations: [], refused: [] }
   const orm = await openDatabase(config.databaseUrl, {
     ...schema,
     connections: config.databasePool,
+    timeout: limits.database,
     onMigrated: (report) => {
       migrated = report
     },
@@ -48,7 +56,7 @@ export async function serve(config: Config, log: Logger): Promise<RunningSite> {
   const app = await createApp({ orm, config, log, services, lifecycle: site })
   const isTrusted = trustedProxies(config.trustProxy)
   const isProxy = (address: string) => isTrusted(address, 0)
-  const { server, stop: stopServer } = httpServer(app, { isProxy })
+  const { server, stop: stopServer } = httpServer(app, { isProxy, limits: limits.http })
   server.listen(config.port, config.host)
   await once(server, 'listening')
   await startMetrics(config, { orm, trail: services.trail }, log)

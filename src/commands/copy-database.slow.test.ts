@@ -321,7 +321,7 @@ describe('npm run copy-database', () => {
     const folder = await temporaryFolder(t)
     const from = `sqlite:${folder}/from.sqlite`
     const to = await emptyDatabase(t, folder)
-    const site = await startSite(t, { DATABASE_URL: from })
+    const site = await startSite(t, { DATABASE_URL: from }, { databaseTimeout: 2_000 })
     const visitor = await signIn(site, await signUp(site))
     let isDone = false
     const copying = run(from, to).finally(() => {

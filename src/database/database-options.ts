@@ -23,10 +23,13 @@ export interface Dialect {
   explain(error: unknown): string
 }
 
+/** How long a statement may wait for a connection or for a lock, in milliseconds. */
+export const usualTimeout = 2_000
+
 export interface PoolOptions {
   /** The size of the PostgreSQL pool. */
   readonly connections?: number | undefined
-  /** How long a statement on PostgreSQL may wait for a connection or for a lock, in milliseconds. */
+  /** How long a statement may wait for a connection or for a lock, in milliseconds. By default `usualTimeout`. */
   readonly timeout?: number | undefined
 }
 

@@ -38,7 +38,7 @@ async function schemaOf({ DATABASE_URL }: Variables) {
 }
 
 async function start(t: TestContext, variables: Variables) {
-  const server = await startServer(t, variables)
+  const server = await startServer(t, variables, { isPatient: true })
   assert.equal((await server.visitor().get('/readyz')).status, 200)
   return server
 }

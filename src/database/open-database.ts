@@ -116,5 +116,5 @@ export async function executedMigrations(em: EntityManager): Promise<string[]> {
 export async function loadDialect(databaseUrl: string, options?: PoolOptions): Promise<Dialect> {
   return isPostgresUrl(databaseUrl)
     ? (await import('./postgres/postgres.ts')).postgres(databaseUrl, options)
-    : (await import('./sqlite/sqlite.ts')).sqlite(databaseUrl)
+    : (await import('./sqlite/sqlite.ts')).sqlite(databaseUrl, options)
 }

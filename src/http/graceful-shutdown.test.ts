@@ -8,15 +8,15 @@ import { httpServer } from './http-server.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
-/** A server that responds once `gate` is resolved. */
-async function start(t: TestContext) {
+/** A server that responds once `gate` is resolved. By default, the grace period is longer than any test. */
+async function start(t: TestContext, { gracePeriod = 600_000 } = {}) {
   const gate = Promise.withResolvers<void>()
   const app = new Koa()
   app.use(async (ctx) => {
     await gate.promise
     ctx.body = 'ok'
   })
-  const { server, stop } = httpServer(app)
+  const { server, stop } = httpServer(app, { limits: { gracePeriod } })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.closeAllConnections())
@@ -62,7 +62,7 @@ describe('shutDown', () => {
   })
 
   test('N6 closes connections that are idle after a response, and connections that never send a request', async (t) => {
-    const { open, closeListener, gate } = await start(t)
+    const { open, closeListener, gate } = await start(t, { gracePeriod: 10 })
     gate.resolve()
     const [idle, silent] = [await open(), await open()]
     assert.match(await sendRequest(idle), /\r\nConnection: keep-alive\r\n/)

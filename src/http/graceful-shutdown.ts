@@ -4,15 +4,26 @@ import { Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connections } from './connections.ts'
 
-// Time for requests in transit on new and idle connections, and for running requests. In milliseconds.
-const gracePeriod = 1_000
+// Time for running requests, after that for requests in transit. In milliseconds.
 const longestRequest = 7_000
 
+interface ShutdownTimes {
+  /** How long the server still accepts connections. */
+  readonly drain: number
+  /** After the listener has closed, the time for requests in transit on new and idle connections. */
+  readonly gracePeriod: number
+}
+
 /**
- * Graceful shutdown: sends `Connection: close`, closes the listener, and completes accepted requests for up to eight seconds.
- * @param drain how long the server still accepts connections, in milliseconds
+ * Graceful shutdown: sends `Connection: close`, closes the listener, and completes accepted requests for up to seven seconds after
+ * the grace period.
+ * @param times in milliseconds
  */
-export async function shutDown(server: Server, connections: Connections, drain: number): Promise<void> {
+export async function shutDown(
+  server: Server,
+  connections: Connections,
+  { drain, gracePeriod }: ShutdownTimes,
+): Promise<void> {
   connections.drain()
   await sleep(drain)
   const closed = once(server, 'close')

@@ -16,6 +16,8 @@ export const defaultLimits = {
   timeout: 30_000,
   /** To read the response to an invalid request. */
   linger: 5_000,
+  /** For requests in transit after the listener has closed. */
+  gracePeriod: 1_000,
   /** Between checks for late requests. */
   connectionsCheckingInterval: 1_000,
   /** Open connections. */
@@ -40,9 +42,9 @@ export function httpServer(
   {
     limits,
     isProxy = () => false,
-  }: { limits?: Partial<typeof defaultLimits>; isProxy?: (address: string) => boolean } = {},
+  }: { limits?: Partial<typeof defaultLimits> | undefined; isProxy?: (address: string) => boolean } = {},
 ): HttpServer {
-  const { linger, timeout, maxConnections, maxConnectionsOfAddress, ...timeouts } = {
+  const { linger, gracePeriod, timeout, maxConnections, maxConnectionsOfAddress, ...timeouts } = {
     ...defaultLimits,
     ...limits,
   }
@@ -64,7 +66,7 @@ export function httpServer(
   // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
-  return { server, stop: (drain) => shutDown(server, connections, drain) }
+  return { server, stop: (drain) => shutDown(server, connections, { drain, gracePeriod }) }
 }
 
 /** The target as a path and a query (RFC 9112 §3.2.1), or `*` if it is invalid. */

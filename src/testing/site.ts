@@ -47,7 +47,7 @@ interface Test {
 
 /** The limits of the product that a test needs. Others are so long that no test meets them on a slow machine. */
 interface Limits {
-  /** How long a statement on PostgreSQL may wait for a connection or for a lock, in milliseconds. */
+  /** How long a statement may wait for a connection or for a lock, in milliseconds. */
   readonly databaseTimeout?: number
   /** Whether `PUBLIC_URL` is the address of the site. */
   readonly isPublic?: boolean

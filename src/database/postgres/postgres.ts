@@ -1,10 +1,10 @@
 import type { EntityMetadata, Options } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { DatabaseError, errorCode } from '../database-error.ts'
-import type { Dialect, PoolOptions } from '../database-options.ts'
+import { type Dialect, type PoolOptions, usualTimeout } from '../database-options.ts'
 import { databaseName } from '../database-url.ts'
 import { PooledPostgresDriver } from './postgres-driver.ts'
-import { liftTimeLimits, queryTimeout, setTimeLimits, usualTimeout } from './time-limits.ts'
+import { liftTimeLimits, queryTimeout, setTimeLimits } from './time-limits.ts'
 
 // Long, because several processes may start at the same time and migrate one after another. In milliseconds.
 const migrationTimeout = 8_000

@@ -2,9 +2,6 @@ import type { EntityManager } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { errorCode } from '../database-error.ts'
 
-/** How long a statement may wait for a connection or for a lock, in milliseconds. Equals the busy timeout on SQLite. */
-export const usualTimeout = 2_000
-
 /** Longer than `statement_timeout`, so that the server reports the timeout if it can. In milliseconds. */
 export function queryTimeout(timeout: number): number {
   return timeout + 500

@@ -3,10 +3,9 @@ import Database from 'better-sqlite3'
 import { type DatabaseConnection, SqliteDriver } from 'kysely'
 import { timed } from '../statements.ts'
 
-// In milliseconds.
-const busyTimeout = 2_000
+// In milliseconds. A statement that waits for a transaction of this process waits longer than one for another process.
 const longestPause = 20
-const transactionTimeout = 5_000
+const transactionTime = 3_000
 
 interface OpenTransaction {
   readonly connection: DatabaseConnection
@@ -21,13 +20,18 @@ interface OpenTransaction {
  */
 export class KyselySqliteDriver extends SqliteDriver {
   readonly #database: Database.Database
+  readonly #timeout: number
   readonly #convertError: (error: Error) => Error
   #transaction: OpenTransaction | undefined
 
-  /** @param convertError maps errors of better-sqlite3 to MikroORM's */
-  constructor(database: Database.Database, convertError: (error: Error) => Error) {
+  /**
+   * @param timeout how long a statement waits for another process, in milliseconds
+   * @param convertError maps errors of better-sqlite3 to MikroORM's
+   */
+  constructor(database: Database.Database, timeout: number, convertError: (error: Error) => Error) {
     super({ database })
     this.#database = database
+    this.#timeout = timeout
     this.#convertError = convertError
   }
 
@@ -53,7 +57,7 @@ export class KyselySqliteDriver extends SqliteDriver {
       this.#database.exec('begin immediate')
       const ended = Promise.withResolvers<void>()
       ended.promise.catch(() => {})
-      const timer = setTimeout(() => ended.reject(locked()), transactionTimeout).unref()
+      const timer = setTimeout(() => ended.reject(locked()), this.#timeout + transactionTime).unref()
       this.#transaction = { connection, ended, timer }
     })
   }
@@ -84,7 +88,7 @@ export class KyselySqliteDriver extends SqliteDriver {
 
   /** Runs a call of better-sqlite3, which is synchronous, so that no other statement comes between the checks and the call. */
   async #retry<Result>(connection: DatabaseConnection, work: () => Promise<Result>): Promise<Result> {
-    const deadline = performance.now() + busyTimeout
+    const deadline = performance.now() + this.#timeout
     for (let pause = 1; ; pause = Math.min(2 * pause, longestPause)) {
       try {
         while (this.#transaction && this.#transaction.connection !== connection)

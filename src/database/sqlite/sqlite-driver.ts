@@ -48,14 +48,14 @@ export class SharedSqliteConnection extends SqliteConnection {
     countStatement()
   }
 
-  override createKyselyDialect(options: object): Dialect {
+  override createKyselyDialect({ timeout, ...options }: { readonly timeout: number }): Dialect {
     // The driver is synchronous, so SQLite's busy timeout would block the event loop.
     const dialect = super.createKyselyDialect({ ...options, timeout: 0 })
     // `getNativeClient` works only after the connection is set up.
     const database: Database.Database = Reflect.get(this, 'database')
     const converter = this.platform.getExceptionConverter()
     dialect.createDriver = () => {
-      this.#driver = new KyselySqliteDriver(database, (error) => converter.convertException(error))
+      this.#driver = new KyselySqliteDriver(database, timeout, (error) => converter.convertException(error))
       return this.#driver
     }
     dialect.createAdapter = () => new SharedConnectionAdapter()

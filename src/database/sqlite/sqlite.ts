@@ -1,13 +1,13 @@
 import { errorCode } from '../database-error.ts'
-import type { Dialect } from '../database-options.ts'
+import { type Dialect, type PoolOptions, usualTimeout } from '../database-options.ts'
 import { databaseName } from '../database-url.ts'
 import { SharedSqliteDriver } from './sqlite-driver.ts'
 
 /** The dialect of an SQLite file, which is created at the first start. */
-export function sqlite(databaseUrl: string): Dialect {
+export function sqlite(databaseUrl: string, { timeout = usualTimeout }: PoolOptions = {}): Dialect {
   const path = databaseName(databaseUrl)
   return {
-    options: { driver: SharedSqliteDriver, dbName: path },
+    options: { driver: SharedSqliteDriver, dbName: path, driverOptions: { timeout } },
     explain: (error) => explain(`The database ${path} cannot be used`, error),
   }
 }

@@ -15,7 +15,8 @@ type Test = Parameters<typeof startServer>[0]
 export async function killRepeatedly(t: Test, folder: string, times: number): Promise<number> {
   const ledger = new Ledger()
   for (let time = 0; time <= times; time += 1) {
-    const server = await startServer(t, { DATA_DIR: folder, THROTTLE: 'off', LOG_LEVEL: 'info' })
+    const variables = { DATA_DIR: folder, THROTTLE: 'off', LOG_LEVEL: 'info' }
+    const server = await startServer(t, variables, { isPatient: true })
     await ledger.verify(server)
     if (time === times) break
     const busy = Promise.all([1, 2, 3, 4].map(() => ledger.keepBusy(server)))

@@ -26,7 +26,7 @@ export async function startLoadedSite(t: TestContext, postgres: Pick<PostgresSer
   const { open, reading, writing } = await userRequests(server)
   const { 'GET / by session': home = assert.fail, ...guarded } = reading
   const { 'POST /logout': logOut = assert.fail, ...others } = writing
-  const ledger = new Ledger()
+  const ledger = new Ledger({ isUnavailable: true })
   const busy = Promise.all([1, 2, 3, 4].map(() => ledger.keepBusy(server)))
   busy.catch(() => {})
   return {

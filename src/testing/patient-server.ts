@@ -1,0 +1,22 @@
+import { readConfig } from '../config/config.ts'
+import { processLog } from '../config/process-log.ts'
+import { stopOnSignals } from '../http/stop-signals.ts'
+import { serve } from '../serving.ts'
+
+// The server with time limits so long that no test meets them on a busy machine.
+const long = 600_000
+
+const config = readConfig()
+const log = await processLog(config)
+const serving = await serve(config, log, {
+  database: long,
+  http: {
+    headersTimeout: long,
+    requestTimeout: long,
+    keepAliveTimeout: long,
+    timeout: long,
+    gracePeriod: long,
+  },
+})
+stopOnSignals(log, () => serving.stop())
+log.info({ url: serving.url }, 'listening')
