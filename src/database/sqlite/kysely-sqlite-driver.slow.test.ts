@@ -6,8 +6,10 @@ import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { DriverException, type EntityManager, LockWaitTimeoutException, MikroORM } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
+import { CompiledQuery } from 'kysely'
 import { schema } from '../../schema.ts'
 import { databaseOptions } from '../database-options.ts'
+import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
 import { sqlite } from './sqlite.ts'
 import type { SharedSqliteConnection } from './sqlite-driver.ts'
 
@@ -64,6 +66,23 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
     other.exec('rollback')
     await orm.em.transactional((em) => run(note('four'), em))
     assert.equal(await count(), 1)
+  })
+
+  test('retries a statement that found the database locked just before a transaction began', async (t) => {
+    const { path, other, count } = await open(t)
+    const database = new Database(path, { timeout: 0 })
+    t.after(() => void database.close())
+    const driver = new KyselySqliteDriver(database, 600_000, (error) => error)
+    await driver.init()
+    const [one, two] = [await driver.acquireConnection(), await driver.acquireConnection()]
+    other.exec('begin exclusive')
+    const waiting = one.executeQuery(CompiledQuery.raw(note('one')))
+    other.exec('rollback')
+    await driver.beginTransaction(two)
+    await two.executeQuery(CompiledQuery.raw(note('two')))
+    await driver.commitTransaction(two)
+    await waiting
+    assert.equal(await count(), 2)
   })
 
   test('takes the write lock at the start of a transaction', async (t) => {

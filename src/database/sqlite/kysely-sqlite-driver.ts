@@ -95,7 +95,8 @@ export class KyselySqliteDriver extends SqliteDriver {
           await this.#transaction.ended.promise
         return await work()
       } catch (error) {
-        if (!isBusy(error) || this.#transaction || performance.now() >= deadline)
+        const isOwn = this.#transaction?.connection === connection
+        if (!isBusy(error) || isOwn || performance.now() >= deadline)
           throw error instanceof Error ? this.#convertError(error) : error
       }
       await sleep(pause)
