@@ -8,15 +8,15 @@ import { httpServer } from './http-server.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
-/** A server that responds once `gate` is resolved. By default, the grace period is longer than any test. */
-async function start(t: TestContext, { gracePeriod = 600_000 } = {}) {
+/** A server that responds once `gate` is resolved. By default, the times of a shutdown are longer than any test. */
+async function start(t: TestContext, { gracePeriod = 600_000, longestRequest = 600_000 } = {}) {
   const gate = Promise.withResolvers<void>()
   const app = new Koa()
   app.use(async (ctx) => {
     await gate.promise
     ctx.body = 'ok'
   })
-  const { server, stop } = httpServer(app, { limits: { gracePeriod } })
+  const { server, stop } = httpServer(app, { limits: { gracePeriod, longestRequest } })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.closeAllConnections())
@@ -69,5 +69,15 @@ describe('shutDown', () => {
     const closed = [once(idle, 'close'), once(silent.resume(), 'close')]
     const { stopped } = await closeListener()
     await Promise.all([...closed, stopped])
+  })
+
+  test('N6 closes connections whose request is still running after the time for running requests', async (t) => {
+    const { server, open, closeListener } = await start(t, { gracePeriod: 10, longestRequest: 10 })
+    const stuck = await open()
+    stuck.write(request)
+    await once(server, 'request')
+    const closed = once(stuck.resume(), 'close')
+    const { stopped } = await closeListener()
+    await Promise.all([closed, stopped])
   })
 })

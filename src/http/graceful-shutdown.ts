@@ -4,25 +4,23 @@ import { Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connections } from './connections.ts'
 
-// Time for running requests, after that for requests in transit. In milliseconds.
-const longestRequest = 7_000
-
 interface ShutdownTimes {
   /** How long the server still accepts connections. */
   readonly drain: number
   /** After the listener has closed, the time for requests in transit on new and idle connections. */
   readonly gracePeriod: number
+  /** After the grace period, the time for running requests. */
+  readonly longestRequest: number
 }
 
 /**
- * Graceful shutdown: sends `Connection: close`, closes the listener, and completes accepted requests for up to seven seconds after
- * the grace period.
+ * Graceful shutdown: sends `Connection: close`, closes the listener, and completes accepted requests.
  * @param times in milliseconds
  */
 export async function shutDown(
   server: Server,
   connections: Connections,
-  { drain, gracePeriod }: ShutdownTimes,
+  { drain, gracePeriod, longestRequest }: ShutdownTimes,
 ): Promise<void> {
   connections.drain()
   await sleep(drain)

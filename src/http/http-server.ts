@@ -18,6 +18,8 @@ export const defaultLimits = {
   linger: 5_000,
   /** For requests in transit after the listener has closed. */
   gracePeriod: 1_000,
+  /** For running requests after the grace period. */
+  longestRequest: 7_000,
   /** Between checks for late requests. */
   connectionsCheckingInterval: 1_000,
   /** Open connections. */
@@ -44,7 +46,15 @@ export function httpServer(
     isProxy = () => false,
   }: { limits?: Partial<typeof defaultLimits> | undefined; isProxy?: (address: string) => boolean } = {},
 ): HttpServer {
-  const { linger, gracePeriod, timeout, maxConnections, maxConnectionsOfAddress, ...timeouts } = {
+  const {
+    linger,
+    gracePeriod,
+    longestRequest,
+    timeout,
+    maxConnections,
+    maxConnectionsOfAddress,
+    ...timeouts
+  } = {
     ...defaultLimits,
     ...limits,
   }
@@ -66,7 +76,7 @@ export function httpServer(
   // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
-  return { server, stop: (drain) => shutDown(server, connections, { drain, gracePeriod }) }
+  return { server, stop: (drain) => shutDown(server, connections, { drain, gracePeriod, longestRequest }) }
 }
 
 /** The target as a path and a query (RFC 9112 §3.2.1), or `*` if it is invalid. */
