@@ -73,7 +73,7 @@ describe('PROVIDERS', () => {
           PROVIDER_COMPANY_CLIENT_AUTHENTICATION: 'header',
           PROVIDER_COMPANY_TENANT: 'example.com',
           ...client('OTHER_ONE'),
-          PROVIDER_OTHER_ONE_ISSUER: 'https://accounts.google.com',
+          PROVIDER_OTHER_ONE_ISSUER: 'https://ACCOUNTS.google.com/',
           ...client('GITHUB'),
           PROVIDER_GITHUB_ISSUER: 'https://github.example.com/path',
           PROVIDER_APPLE_CLIENT_ID: 'com.example.site',

@@ -67,7 +67,10 @@ export function readProviders(
   const providers = ids.map((id) => readProvider(environment, id))
   for (const [index, { id, issuer }] of providers.entries()) {
     // The issuer and the subject identify a person, so the subjects of one issuer must not come from two clients.
-    if (issuer !== '' && providers.findIndex((each) => each.issuer === issuer) < index)
+    if (
+      issuer !== '' &&
+      providers.findIndex((each) => URL.parse(each.issuer)?.href === URL.parse(issuer)?.href) < index
+    )
       environment.reject(variableOf(id, 'ISSUER'), 'is the issuer of another provider too')
   }
   return providers

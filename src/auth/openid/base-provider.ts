@@ -1,6 +1,5 @@
 import type * as openid from 'openid-client'
 import { Misuse, ProviderError } from '../errors.ts'
-import { isLoopback } from '../provider-response.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { Flow } from './flow.ts'
 import type { Identity } from './identity.ts'
@@ -91,8 +90,6 @@ export abstract class BaseProvider implements IdentityProvider {
   protected prepare(client: OpenID, config: openid.Configuration): openid.Configuration {
     config.timeout = this.options.timeout ?? 5
     config[client.customFetch] = boundedFetch
-    const { token_endpoint: endpoint } = config.serverMetadata()
-    if (endpoint !== undefined && isLoopback(new URL(endpoint))) client.allowInsecureRequests(config)
     return config
   }
 

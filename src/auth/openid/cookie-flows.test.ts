@@ -39,7 +39,7 @@ describe('CookieFlows', () => {
     assert.equal(flows.finish(context(), started.state), undefined)
   })
 
-  it('V21: forgets a flow after ten minutes', (t) => {
+  it('V21 forgets a flow after ten minutes', (t) => {
     const time = freezeTime(t)
     const { jar, context } = cookieJar()
     const flows = new CookieFlows({ secret })
@@ -84,7 +84,7 @@ describe('CookieFlows', () => {
     )
   })
 
-  it('V33: sets a cookie for this host only, whose name does not contain the state', () => {
+  it('V33 sets a cookie for this host only, whose name does not contain the state', () => {
     const { lines, context } = cookieJar()
     const { state } = new CookieFlows({ secret }).start(context(), flow)
     assert.match(

@@ -28,14 +28,14 @@ describe('gitHub', () => {
     assert.equal(isFresh, false)
   })
 
-  it('V6: says that an address is not verified', async (t) => {
+  it('V6 says that an address is not verified', async (t) => {
     const { browser } = await serveGitHub(t, [{ ...address, verified: false }])
     assert.equal((await signInWith(browser(), '/github')).user?.isEmailVerified, false)
     const none = await serveGitHub(t, [])
     assert.equal((await signInWith(none.browser(), '/github')).user?.email, undefined)
   })
 
-  it('V24: refuses a wrong code, which GitHub reports with status 200', async (t) => {
+  it('V24 refuses a wrong code, which GitHub reports with status 200', async (t) => {
     const { browser } = await serveGitHub(t)
     const ada = browser()
     const path = (await visit(await begin(ada, '/github'))).replace(/code=[^&]+/, 'code=another')
@@ -43,7 +43,7 @@ describe('gitHub', () => {
     assert.deepEqual([found, refused, code], [undefined, 'invalid', 'bad_verification_code'])
   })
 
-  it('V30: responds with 503 while the API is broken', async (t) => {
+  it('V30 responds with 503 while the API is broken', async (t) => {
     const { github, browser } = await serveGitHub(t)
     for (const reply of [{ status: 500 }, { body: '[]' }, { body: '{"id":{}}' }, { body: 'null' }]) {
       github.replies.set('/api/v3/user', reply)

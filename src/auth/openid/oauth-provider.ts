@@ -1,5 +1,6 @@
 import type * as openid from 'openid-client'
 import { ProviderError } from '../errors.ts'
+import { isLoopback } from '../provider-response.ts'
 import { BaseProvider, type Exchange } from './base-provider.ts'
 import type { Identity } from './identity.ts'
 import type { ProviderOptions } from './identity-provider.ts'
@@ -39,6 +40,7 @@ export class OAuthProvider extends BaseProvider {
       undefined,
       this.clientAuthentication(client, ['client_secret_post']),
     )
+    if (isLoopback(new URL(tokenEndpoint))) client.allowInsecureRequests(config)
     return this.prepare(client, config)
   }
 

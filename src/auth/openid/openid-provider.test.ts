@@ -30,7 +30,7 @@ describe('OpenIDProvider', () => {
     clock = Date.now()
   })
 
-  it('V1: identifies a person by the issuer and the subject', async (t) => {
+  it('V1 identifies a person by the issuer and the subject', async (t) => {
     const { company, browser } = await serveCompany(t)
     const { user, data } = await signInWith(browser(), '/company')
     assert.equal(user?.issuer, company.url)
@@ -39,7 +39,7 @@ describe('OpenIDProvider', () => {
     assert.deepEqual(data, { next: '/after' })
   })
 
-  it('V6: counts an address as verified only if the provider says so', async (t) => {
+  it('V6 counts an address as verified only if the provider says so', async (t) => {
     const { company, browser } = await serveCompany(t)
     for (const [claim, isVerified] of [
       [true, true],
@@ -55,7 +55,7 @@ describe('OpenIDProvider', () => {
     }
   })
 
-  it('V17 V18: is as fresh as `auth_time` says', async (t) => {
+  it('V17 V18 is as fresh as `auth_time` says', async (t) => {
     const { company, browser } = await serveCompany(t)
     const seconds = Math.floor(Date.now() / 1000)
     for (const [time, isFresh] of [
@@ -74,7 +74,7 @@ describe('OpenIDProvider', () => {
     }
   })
 
-  it('V20: asks for a new sign-in with `maxAge`, and refuses an old one', async (t) => {
+  it('V20 asks for a new sign-in with `maxAge`, and refuses an old one', async (t) => {
     const { company, browser } = await serveCompany(t)
     const visitor = browser()
     const url = await begin(visitor, '/company?maxAge=0')
@@ -113,7 +113,7 @@ describe('OpenIDProvider', () => {
     assert.ok((await signInWith(browser(), '/company')).user)
   })
 
-  it('V21: accepts an answer once, in the browser that started the flow', async (t) => {
+  it('V21 accepts an answer once, in the browser that started the flow', async (t) => {
     const { browser } = await serveCompany(t)
     const ada = browser()
     const path = await visit(await begin(ada, '/company'))
@@ -122,7 +122,7 @@ describe('OpenIDProvider', () => {
     assert.equal((await read(await ada.get(path))).refused, 'expired')
   })
 
-  it('V22: keeps the flows of several tabs apart', async (t) => {
+  it('V22 keeps the flows of several tabs apart', async (t) => {
     const { browser } = await serveCompany(t)
     const ada = browser()
     const [one, two] = [await begin(ada, '/company'), await begin(ada, '/company')]
@@ -130,7 +130,7 @@ describe('OpenIDProvider', () => {
     assert.ok((await read(await ada.get(await visit(one)))).user)
   })
 
-  it('V23: sends no request to a provider for a forged, doubled or mixed-up answer', async (t) => {
+  it('V23 sends no request to a provider for a forged, doubled or mixed-up answer', async (t) => {
     const { company, browser } = await serveCompany(t)
     await signInWith(browser(), '/company')
     const ada = browser()
@@ -158,7 +158,7 @@ describe('OpenIDProvider', () => {
     assert.deepEqual(company.requests, [])
   })
 
-  it('V24: refuses the code of another flow', async (t) => {
+  it('V24 refuses the code of another flow', async (t) => {
     const { browser } = await serveCompany(t)
     const [stolen] = [new URL(await visit(await begin(browser(), '/company')), 'http://x')]
     const ada = browser()
@@ -191,7 +191,7 @@ describe('OpenIDProvider', () => {
     'an error with status 200': { body: '{"error":"server_error"}' },
   }
   for (const [name, reply] of Object.entries(broken)) {
-    it(`V30: responds with 503 to ${name} of the provider, and recovers`, async (t) => {
+    it(`V30 responds with 503 to ${name} of the provider, and recovers`, async (t) => {
       const { company, browser } = await serveCompany(t)
       for (const path of ['/token', '/jwks', '/.well-known/openid-configuration']) await fails(path)
 
@@ -209,7 +209,7 @@ describe('OpenIDProvider', () => {
     })
   }
 
-  it('V30: gives up on a provider that does not answer', async (t) => {
+  it('V30 gives up on a provider that does not answer', async (t) => {
     const { company, browser } = await serveCompany(t, { timeout: 0.2 })
     const ada = browser()
     const path = await visit(await begin(ada, '/company'))
@@ -217,7 +217,7 @@ describe('OpenIDProvider', () => {
     assert.equal((await ada.get(path)).status, 503)
   })
 
-  it('V30: responds with 503 at the start and at a guard while the provider is down', async (t) => {
+  it('V30 responds with 503 at the start and at a guard while the provider is down', async (t) => {
     const { company, browser } = await serveCompany(t)
     const ada = browser()
     const path = (await visit(await begin(ada, '/company'))).replace('/callback', '/guarded/callback')
@@ -227,7 +227,7 @@ describe('OpenIDProvider', () => {
     assert.equal((await browser().post('/other')).status, 200)
   })
 
-  it('V31: uses new keys within seconds after the first failure', async (t) => {
+  it('V31 uses new keys within seconds after the first failure', async (t) => {
     const { company, browser } = await serveCompany(t)
     assert.ok((await signInWith(browser(), '/company')).user)
     company.rotateKeys()
@@ -236,7 +236,7 @@ describe('OpenIDProvider', () => {
     assert.ok((await signInWith(browser(), '/company')).user)
   })
 
-  it('V32: sends its own callback URL, whatever the request says', async (t) => {
+  it('V32 sends its own callback URL, whatever the request says', async (t) => {
     const { browser } = await serveCompany(t)
     const response = await browser().post('/company', {}, { 'x-forwarded-host': 'attacker.example' })
     assert.doesNotMatch(await response.text(), /attacker/)

@@ -67,8 +67,10 @@ export class OpenIDProvider extends BaseProvider {
     if (!claims) throw new ProviderError('The provider sent no ID token.')
     // Some providers send the address only here.
     const isComplete = claims.email !== undefined || !config.serverMetadata().userinfo_endpoint
-    const more = isComplete ? {} : await client.fetchUserInfo(config, tokens.access_token, claims.sub)
-    const identity = identityOf(claims.iss, { ...more, ...claims })
+    const more = isComplete ? claims : await client.fetchUserInfo(config, tokens.access_token, claims.sub)
+    // The same source says the address and whether it is verified.
+    const { email, email_verified } = more
+    const identity = identityOf(claims.iss, { ...more, ...claims, email, email_verified })
     if (this.#accepts(identity)) return identity
     throw new client.AuthorizationResponseError('not accepted', {
       cause: new URLSearchParams({ error: 'not_accepted' }),

@@ -3,6 +3,7 @@ import { count } from '../../account/limits.ts'
 import type { Services } from '../../account/services.ts'
 import { Refusal, TryLater } from '../../refusal.ts'
 import { page, wantsPage } from '../../site/page.ts'
+import { databaseErrorOf } from '../../site/problem.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { SiteFlowData } from './provider-flows.ts'
 import type { SiteProvider } from './site-providers.ts'
@@ -26,7 +27,7 @@ export async function openProvider(
   await page(ctx, 'continue', { url: url.href, label: provider.label })
 }
 
-/** Logs the error of a provider, and throws 503 instead. */
+/** Logs the error of a provider, and throws 503 instead. Errors of the database are thrown as they are. */
 export async function unlessUnreachable<Result>(
   ctx: SiteContext,
   { label }: SiteProvider,
@@ -35,6 +36,7 @@ export async function unlessUnreachable<Result>(
   try {
     return await work()
   } catch (error) {
+    if (databaseErrorOf(error)) throw error
     ctx.app.emit('error', error, ctx)
     throw new TryLater(503, `${label} cannot be reached at the moment. Try again in a minute.`, 60)
   }

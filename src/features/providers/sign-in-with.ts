@@ -55,7 +55,7 @@ export async function signInIdentity(
   ctx: SiteContext,
   { provider, identity, data: { next, kept }, flows }: SignIn,
 ): Promise<void> {
-  const user = await useIdentity(ctx, identity)
+  const user = await useIdentity(ctx, provider.id, identity)
   if (!user) {
     await flows.keepForSignUp(ctx, { provider: provider.id, kept }, stored(identity))
     return seeOther(ctx, withNextPath('/signup/with', next))
@@ -72,14 +72,18 @@ export async function signInIdentity(
   await completeSignIn(services, ctx, user, { isKept: kept, next, methods: [], at, detail })
 }
 
-/** The user of an identity. Records the use of the identity. */
-async function useIdentity(ctx: SiteContext, { issuer, subject }: Identity): Promise<User | undefined> {
+/** The user of an identity. Records the use of the identity, and the name of the provider, which may have changed. */
+async function useIdentity(
+  ctx: SiteContext,
+  provider: string,
+  { issuer, subject }: Identity,
+): Promise<User | undefined> {
   const em = entityManager(ctx)
   const options = { populate: ['user'], filters: false, disableIdentityMap: true } as const
   const found = await em.findOne(LinkedIdentity, { issuer, subject }, options)
   if (!found) return undefined
   if (found.user.disabledAt) throw new Refusal(403, 'This account is disabled.')
-  await em.nativeUpdate(LinkedIdentity, { id: found.id }, { lastUsedAt: new Date() })
+  await em.nativeUpdate(LinkedIdentity, { id: found.id }, { lastUsedAt: new Date(), provider })
   return found.user
 }
 
