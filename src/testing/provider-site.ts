@@ -16,6 +16,20 @@ export async function providerSite(t: TestContext, environment: Record<string, s
   return { site, company }
 }
 
+/** A site with the providers `company` and `other`. */
+export async function twoProviderSite(t: TestContext) {
+  const [company, other] = await Promise.all([fakeOpenID(), fakeOpenID()])
+  t.after(() => Promise.all([company.close(), other.close()]))
+  const environment = {
+    ...companyClient(company.url),
+    PROVIDERS: 'company,other',
+    PROVIDER_OTHER_ISSUER: other.url,
+    PROVIDER_OTHER_CLIENT_ID: client.clientId,
+    PROVIDER_OTHER_CLIENT_SECRET: client.clientSecret,
+  }
+  return { site: await startSite(t, environment, { isPublic: true }), company, other }
+}
+
 /** The variables of the provider `company`. */
 export function companyClient(issuer: string): Record<string, string> {
   return {

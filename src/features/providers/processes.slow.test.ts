@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { fakeOpenID } from '../../auth/testing/fake-openid.ts'
+import { signIn, signUp } from '../../testing/people.ts'
+import { ada, answerOf, companyClient, goWith } from '../../testing/provider-site.ts'
+import { startServer, temporaryFolder } from '../../testing/server-process.ts'
+import type { Visitor } from '../../testing/visitor.ts'
+
+/** Two processes of a site with one database, and its provider. */
+async function twoServers(t: TestContext) {
+  const company = await fakeOpenID()
+  t.after(() => company.close())
+  const variables = {
+    DATA_DIR: await temporaryFolder(t),
+    THROTTLE: 'off',
+    PUBLIC_URL: 'http://site.example',
+    ...companyClient(company.url),
+  }
+  const [one, two] = await Promise.all([startServer(t, variables), startServer(t, variables)])
+  /** The same browser at the other process. */
+  const atTwo = ({ cookies }: Visitor) => {
+    const visitor = two.visitor()
+    for (const [name, value] of cookies) visitor.cookies.set(name, value)
+    return visitor
+  }
+  return { company, one, two, atTwo }
+}
+
+describe('several processes', () => {
+  test('V21 V5 share flows: one process starts, and another one takes the answer and the form', async (t) => {
+    const { company, one, atTwo } = await twoServers(t)
+    const visitor = one.visitor()
+    const answer = await answerOf(visitor)
+    const there = atTwo(visitor)
+    const both = await Promise.all([visitor.page(answer), there.page(answer)])
+    assert.deepEqual(both.map(({ headers }) => headers.location).sort(), ['/login?expired', '/signup/with'])
+    const forms = await Promise.all([visitor.form('/signup/with', ada), there.form('/signup/with', ada)])
+    assert.equal(forms.filter(({ headers }) => headers.location === '/account').length, 1)
+
+    company.forgery = { claims: { sub: 'person-2' } }
+    const bob = await signIn(one, await signUp(one, 'Bob'))
+    const link = await answerOf(bob, '/account/identities/with/company')
+    const linked = await atTwo(bob).page(link)
+    assert.equal(linked.headers.location, '/account/security')
+    assert.equal((await goWith(atTwo(one.visitor()))).headers.location, '/account')
+  })
+
+  test('V12 keep the last way to sign in, if each removes one of two', async (t) => {
+    const { company, one, atTwo } = await twoServers(t)
+    const visitor = one.visitor()
+    await goWith(visitor)
+    assert.equal((await visitor.form('/signup/with', ada)).headers.location, '/account')
+    company.forgery = { claims: { sub: 'person-2' } }
+    await goWith(visitor, '/account/identities/with/company')
+    const { record } = await visitor.get('/account/security')
+    const paths = (record.identities as { id: string }[]).map(({ id }) => `/account/identities/${id}/remove`)
+    assert.equal(paths.length, 2)
+    const [first = '', second = ''] = paths
+    const removed = await Promise.all([visitor.json(first, {}), atTwo(visitor).json(second, {})])
+    assert.deepEqual(removed.map(({ status }) => status).sort(), [204, 409])
+  })
+})
