@@ -31,5 +31,8 @@ describe('docs/http-api.md', () => {
 
 /** Restores the parameters of a path, because `routes` contains example values instead. */
 function pattern(path: string): string {
-  return path.replace(/[\da-f]{8}-[\da-f-]{27}/, ':id').replace(/^\/problems\/.*/, '/problems/:code')
+  return path
+    .replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
+    .replace('/with/company', '/with/:provider')
+    .replace(/^\/problems\/.*/, '/problems/:code')
 }

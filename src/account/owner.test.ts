@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { signIn, signUp } from '../testing/people.ts'
+import { providerSite } from '../testing/provider-site.ts'
 import { routes } from '../testing/routes.ts'
-import { startSite } from '../testing/site.ts'
 import { Throttle } from '../throttle/throttle.ts'
 import { User } from '../users/user.ts'
 
 describe('owner', () => {
   test('P2 limits all requests of an owner that may write to 200 in 15 minutes', async (t) => {
-    const site = await startSite(t, { THROTTLE: 'on' })
+    const { site } = await providerSite(t, { THROTTLE: 'on' })
     const person = await signUp(site)
     const ada = await signIn(site, person)
     const em = site.orm.em.fork()

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { dumpAll } from '../testing/dump.ts'
 import { signIn, signUp } from '../testing/people.ts'
+import { providerSite } from '../testing/provider-site.ts'
 import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { others, routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
@@ -79,7 +80,7 @@ describe('the session cookie', () => {
   })
 
   test('E13 is not set for an anonymous visitor: on a site without passkeys, no page sets a cookie or runs a database statement', async (t) => {
-    const site = await startSite(t)
+    const { site } = await providerSite(t)
     const before = await dumpAll(site)
     const statements = await recordSiteStatements(t, site)
     const pages = [...routes, ...others].filter(({ method, path }) => method === 'GET' && path !== '/readyz')

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { count } from '../testing/database.ts'
 import { dumpAll } from '../testing/dump.ts'
 import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
+import { providerSite } from '../testing/provider-site.ts'
 import { routes } from '../testing/routes.ts'
 import { ageSessions } from '../testing/second-factor.ts'
 import { startSite } from '../testing/site.ts'
@@ -61,7 +62,7 @@ const anyFormat = fc.constantFrom<Record<string, string>>({}, { accept: 'text/ht
 describe('routes', () => {
   // `Visitor` asserts the headers and that no secret leaks.
   test('K1 L3 N7 respond to 1,000 generated bodies without a 5xx, and with the security headers', async (t) => {
-    const site = await startSite(t)
+    const { site } = await providerSite(t)
     const person = await signUp(site)
     const stale = await signIn(site, person)
     await ageSessions(site)

@@ -13,8 +13,9 @@ import {
   takeJWT,
   takeResetToken,
 } from '../testing/people.ts'
+import { providerSite } from '../testing/provider-site.ts'
 import { routes } from '../testing/routes.ts'
-import { type Site, startSite } from '../testing/site.ts'
+import type { Site } from '../testing/site.ts'
 import type { Visitor } from '../testing/visitor.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -40,7 +41,7 @@ const fields: Record<string, Record<string, string>> = {
 }
 
 /**
- * The routes to which these tests send no valid fields: routes without fields, and the routes of passkeys and pending sign-ins, which
+ * The routes to which these tests send no valid fields: routes without fields, and the routes of passkeys, providers and pending sign-ins, which
  * have their own tests.
  */
 const fieldless = [
@@ -48,6 +49,8 @@ const fieldless = [
   '/login/passkey',
   '/account/passkeys',
   '000000000000/name',
+  '/with/company',
+  '/signup/with',
   '/logout',
   '/validateLoggedInUser',
   '/end',
@@ -90,7 +93,7 @@ const notText: unknown[] = [
 const paths = routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
 
 async function siteWithAda(t: TestContext): Promise<{ site: Site; person: Person; ada: Visitor }> {
-  const site = await startSite(t)
+  const { site } = await providerSite(t)
   site.secrets.add(newPassword)
   const person = await signUp(site)
   return { site, person, ada: await signIn(site, person) }

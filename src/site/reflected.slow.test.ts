@@ -4,6 +4,7 @@ import { rawRequest } from '../auth/testing/raw-request.ts'
 import { sql } from '../testing/database.ts'
 import { basic, password, signIn, signUp } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
+import { companyClient } from '../testing/provider-site.ts'
 import { others, routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
 
@@ -86,7 +87,11 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
 
 describe('host headers of a request', () => {
   test('H4 I3 change no page, link or redirect if PUBLIC_URL is set', async (t) => {
-    const { site, ada } = await siteWithAda(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
+    const { site, ada } = await siteWithAda(t, {
+      PUBLIC_URL: 'https://auth.example',
+      TRUST_PROXY: '1',
+      ...companyClient('http://localhost:9'),
+    })
     for (const { method, path } of [...routes, ...others]) {
       for (const visitor of method === 'GET' ? [ada, site.visitor()] : [site.visitor()]) {
         const answer = await visitor.send(method, path, { accept: 'text/html', ...poisoned })

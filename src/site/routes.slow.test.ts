@@ -3,8 +3,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { rawRequest } from '../auth/testing/raw-request.ts'
 import { dumpAll } from '../testing/dump.ts'
 import { basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
+import { providerSite } from '../testing/provider-site.ts'
 import { others, type Route, routes } from '../testing/routes.ts'
-import { startSite } from '../testing/site.ts'
 
 const everywhere: readonly Route[] = [...routes, ...others]
 
@@ -12,7 +12,7 @@ const everywhere: readonly Route[] = [...routes, ...others]
 const paths = Map.groupBy(everywhere, ({ path }) => path)
 
 async function siteWithAda(t: TestContext) {
-  const site = await startSite(t)
+  const { site } = await providerSite(t)
   const person = await signUp(site)
   return { site, person, ada: await signIn(site, person) }
 }

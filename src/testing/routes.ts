@@ -2,9 +2,11 @@ import { tmpdir } from 'node:os'
 import { createRouter } from '../app.ts'
 import { readConfig } from '../config/config.ts'
 import { openDatabase } from '../database/open-database.ts'
+import { siteProviders } from '../features/providers/site-providers.ts'
 import { createLog } from '../log/log.ts'
 import { schema } from '../schema.ts'
 import { createServices } from '../services.ts'
+import { companyClient } from './provider-site.ts'
 
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -13,7 +15,7 @@ export interface Route {
   readonly template: string
 }
 
-/** Every route of the router, read from the router itself, so that the tests include new routes. */
+/** Every route of the router of a site with the provider `company`, read from the router itself, so that the tests include new routes. */
 export const routes: readonly Route[] = await readRoutes()
 
 /** The paths that a middleware handles before the router, with the default configuration. */
@@ -35,8 +37,14 @@ export const others: readonly Route[] = [
 
 async function readRoutes(): Promise<Route[]> {
   const orm = await openDatabase('sqlite::memory:', schema)
-  const config = readConfig({ NODE_ENV: 'test', DATA_DIR: tmpdir() })
-  const { stack } = createRouter(createServices(orm, config, createLog('silent')))
+  const variables = companyClient('http://localhost')
+  const config = readConfig({
+    NODE_ENV: 'test',
+    DATA_DIR: tmpdir(),
+    PUBLIC_URL: 'http://localhost',
+    ...variables,
+  })
+  const { stack } = createRouter(createServices(orm, config, createLog('silent')), siteProviders(config))
   await orm.close()
   return stack.map(({ methods, path }) => ({
     method: methods.includes('POST') ? 'POST' : 'GET',
