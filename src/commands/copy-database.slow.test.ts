@@ -150,7 +150,7 @@ describe('copyDatabase', () => {
     file.transaction(() => {
       for (let i = 0; i < 500; i += 1)
         for (const { id } of [ada, bob]) addDevice.run(`digest-${i}`, id, 1_700_000_000_123 + i)
-      for (let i = 0; i < 501; i += 1) addEvent.run(uuidv7(), 1_700_000_000_123 + i, `'"\\ ?é😀 ${i}`)
+      for (let i = 0; i < 501; i += 1) addEvent.run(uuidv7(), 1_700_000_000_123 + i, `'"\\N\t\n\r ?é😀 ${i}`)
     })()
     file.close()
     const before = dump(from)

@@ -6,7 +6,7 @@ import { copyDatabase, help } from './copy-database/copy-database.ts'
 try {
   const words = process.argv.slice(2)
   const wantsHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
-  console.log(wantsHelp ? help : await copyDatabase(words))
+  console.log(wantsHelp ? help : await copyDatabase(words, console.error))
 } catch (error) {
   console.error(commandProblem(error))
   process.exitCode = 1

@@ -1,18 +1,12 @@
-import type { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
-import { type EntityManager, IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
-import { SqliteDriver } from '@mikro-orm/sqlite'
+import { type EntityManager, IsolationLevel } from '@mikro-orm/core'
 import { database } from '../../config/storage.ts'
-import { DatabaseError } from '../../database/database-error.ts'
-import { type Dialect, databaseOptions } from '../../database/database-options.ts'
 import { databaseName, isPostgresUrl } from '../../database/database-url.ts'
-import { executedMigrations, loadDialect, openDatabase } from '../../database/open-database.ts'
+import { executedMigrations, openDatabase } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
 import { CommandError } from '../command-error.ts'
+import { connect } from './connect.ts'
 import { copyTables, findUsedTable } from './copy-tables.ts'
-
-// Milliseconds.
-const closeTimeout = 1_000
 
 export const help = `npm run copy-database -- FROM TO
 
@@ -25,9 +19,13 @@ The command copies everything or nothing.
 
 /**
  * Copies a database into an empty one. Returns the text to print.
+ * @param report receives lines about the progress
  * @throws {CommandError} or a database error
  */
-export async function copyDatabase([from, to, ...others]: readonly string[]): Promise<string> {
+export async function copyDatabase(
+  [from, to, ...others]: readonly string[],
+  report: (line: string) => void = () => {},
+): Promise<string> {
   if (from === undefined || to === undefined || others.length > 0)
     throw new CommandError('Name two databases: npm run copy-database -- FROM TO')
   const [fromUrl, toUrl] = [readUrl('FROM', from), readUrl('TO', to)]
@@ -43,7 +41,7 @@ export async function copyDatabase([from, to, ...others]: readonly string[]): Pr
   await source.em.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
   await target.em.begin()
   for (const { em, dialect } of [source, target]) await dialect.liftTimeLimits?.(em)
-  const lines = await copyTables(source, target.em)
+  const lines = await copyTables(source, { em: target.em, client: target.client() }, report)
   try {
     await target.em.commit()
   } catch (error) {
@@ -63,59 +61,6 @@ function readUrl(name: string, text: string): string {
 
 function exists(databaseUrl: string): boolean {
   return isPostgresUrl(databaseUrl) || existsSync(databaseName(databaseUrl))
-}
-
-interface Connected extends AsyncDisposable {
-  readonly dialect: Dialect
-  readonly em: EntityManager
-  /** Aborted when the connection to a PostgreSQL server is lost. Its reason is the error. */
-  readonly lost: AbortSignal
-}
-
-/** Connects by MikroORM's own drivers, which stream rows and have no statement timeout. Does not migrate. */
-async function connect(databaseUrl: string): Promise<Connected> {
-  const dialect = await loadDialect(databaseUrl)
-  const driver: Options['driver'] = isPostgresUrl(databaseUrl)
-    ? (await import('@mikro-orm/postgresql')).PostgreSqlDriver
-    : SqliteDriver
-  const losing = new AbortController()
-  const unlimited = dialect.unlimitedOptions ?? dialect.options
-  const driverOptions = {
-    ...unlimited.driverOptions,
-    onPoolCreated: (pool: EventEmitter) =>
-      pool.on('connect', (client: EventEmitter) =>
-        client.on('error', (error) => losing.abort(orm.driver.convertException(error))),
-      ),
-  }
-  const options = databaseOptions(unlimited, schema)
-  const orm = await MikroORM.init({
-    ...options,
-    driver,
-    ...(isPostgresUrl(databaseUrl) && { driverOptions }),
-  })
-  const em = orm.em.fork()
-  try {
-    await orm.connect()
-    // SQLite does not read the file before the first query.
-    await executedMigrations(em)
-    return { dialect, em, lost: losing.signal, [Symbol.asyncDispose]: () => close(orm, em) }
-  } catch (cause) {
-    await close(orm, em)
-    throw new DatabaseError(dialect.explain(cause).replace('DATABASE_URL', 'its URL'), { cause })
-  }
-}
-
-/**
- * Rolls back an open transaction, and closes the database. Throws no error, because it would hide the result of the copy. Waits
- * at most a second, because Kysely's own driver never closes a connection that was lost in a transaction.
- */
-async function close(orm: MikroORM, em: EntityManager): Promise<void> {
-  const { promise: isLate, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, closeTimeout)
-  const rolledBack = em.isInTransaction() ? em.rollback() : undefined
-  const closed = Promise.allSettled([rolledBack]).then(() => orm.close())
-  await Promise.race([closed.catch(() => undefined), isLate])
-  clearTimeout(timer)
 }
 
 async function requireThisVersion(em: EntityManager, name: string): Promise<void> {

@@ -1,9 +1,13 @@
 import { addAbortListener } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type EntityManager, TableNotFoundException, wrap } from '@mikro-orm/core'
-import type { SqlEntityManager } from '@mikro-orm/sqlite'
+import { type EntityClass, type EntityManager, TableNotFoundException, wrap } from '@mikro-orm/core'
+import type { SqlEntityManager, SqliteConnection } from '@mikro-orm/sqlite'
+import type Database from 'better-sqlite3'
+import { isPostgres } from '../../database/is-postgres.ts'
 import { schema } from '../../schema.ts'
 import { CommandError } from '../command-error.ts'
+import { copyRows, type PostgresClient } from './copy-rows.ts'
+import { progressOf } from './progress.ts'
 
 const batchSize = 500
 
@@ -13,24 +17,34 @@ interface Source {
   readonly lost: AbortSignal
 }
 
+interface Target {
+  readonly em: EntityManager
+  /** The connection of the transaction. PostgreSQL only. */
+  readonly client: PostgresClient | undefined
+}
+
 /**
  * Copies all rows in batches, and compares the number of rows of each table. Returns a line for each table.
+ * @param report receives lines about the progress
  * @throws {CommandError} if the numbers differ
  */
-export async function copyTables({ em: source, lost }: Source, target: EntityManager): Promise<string[]> {
+export async function copyTables(
+  source: Source,
+  target: Target,
+  report: (line: string) => void,
+): Promise<string[]> {
+  const counts = new Map<string, number>()
+  for (const entity of schema.entities) {
+    const { tableName } = source.em.getMetadata().get(entity)
+    counts.set(tableName, await countRows(source.em, tableName))
+  }
+  const total = [...counts.values()].reduce((sum, count) => sum + count)
+  const onRows = progressOf(total, report)
   const lines: string[] = []
   for (const entity of schema.entities) {
-    const { tableName, props } = source.getMetadata().get(entity)
-    const populate = props.filter(({ lazy }) => lazy).map(({ name }) => name) as never
-    const stream = source.stream(entity, { filters: false, populate })
-    for await (const rows of batches(untilLost(stream, lost))) {
-      // Copies plain objects, because an entity would carry the schema name of the source to the target.
-      const copies = rows.map((row) => wrap(row).toPOJO())
-      await target.insertMany(entity, copies)
-      // SQLite's driver is synchronous, and its memory is freed only when the event loop turns.
-      await turn()
-    }
-    const [read, written] = [await countRows(source, tableName), await countRows(target, tableName)]
+    const { tableName } = source.em.getMetadata().get(entity)
+    await copyTable(entity, source, target, onRows)
+    const [read, written] = [counts.get(tableName), await countRows(target.em, tableName)]
     if (read !== written)
       throw new CommandError(
         `${tableName} has ${read} rows in the source, but ${written} in the copy. The copied rows were rolled back.`,
@@ -38,6 +52,34 @@ export async function copyTables({ em: source, lost }: Source, target: EntityMan
     lines.push(`${tableName}: ${read} rows`)
   }
   return lines
+}
+
+async function copyTable(
+  entity: EntityClass<object>,
+  source: Source,
+  { em, client }: Target,
+  onRows: (count: number) => void,
+): Promise<void> {
+  if (client && !isPostgres(source.em)) {
+    const connection = source.em.getConnection() as SqliteConnection
+    const database: Database.Database = await connection.getNativeClient()
+    try {
+      return await copyRows(database, client, em.getMetadata().get(entity), onRows)
+    } catch (error) {
+      throw error instanceof Error ? em.getDriver().convertException(error) : error
+    }
+  }
+  const { props } = source.em.getMetadata().get(entity)
+  const populate = props.filter(({ lazy }) => lazy).map(({ name }) => name) as never
+  const stream = source.em.stream(entity, { filters: false, populate })
+  for await (const rows of batches(untilLost(stream, source.lost))) {
+    // Copies plain objects, because an entity would carry the schema name of the source to the target.
+    const copies = rows.map((row) => wrap(row).toPOJO())
+    await em.insertMany(entity, copies)
+    onRows(rows.length)
+    // SQLite's driver is synchronous, and its memory is freed only when the event loop turns.
+    await turn()
+  }
 }
 
 /** Returns the name of a table that has rows, or `undefined`. A missing table counts as empty. */
