@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const page = read('docs/deploy.md') + read('docs/operations.md')
+const page = read('docs/deploy.md') + read('docs/deploy-several.md') + read('docs/operations.md')
 
 describe('docs/deploy.md and docs/operations.md', () => {
   it('names only commands that exist', () => {
