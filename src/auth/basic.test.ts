@@ -114,26 +114,4 @@ describe('BasicAuthenticator', () => {
       'Basic realm="the \\"back\\" \\\\ office", charset="UTF-8"',
     )
   })
-
-  test('sends the challenges of two realms in separate headers', async (t) => {
-    class User {}
-    class Staff extends BasicAuthenticator<User> {
-      readonly user = User
-      override readonly realm = 'staff'
-      override authenticate() {}
-    }
-    class Guests extends BasicAuthenticator<User> {
-      readonly user = User
-      override readonly realm = 'guests'
-      override authenticate() {}
-    }
-    const { port } = await serveAuth(t, new Staff().middleware(), new Guests().middleware(), guard(User))
-
-    const { text } = await rawRequest(port, [])
-
-    assert.deepEqual(text.match(/^WWW-Authenticate: .*$/gm), [
-      'WWW-Authenticate: Basic realm="staff", charset="UTF-8"',
-      'WWW-Authenticate: Basic realm="guests", charset="UTF-8"',
-    ])
-  })
 })

@@ -141,15 +141,6 @@ describe('guard', () => {
     }
     found.resolve(new User())
   })
-
-  test('reports a missing auth()', async (t) => {
-    const app = new Koa<object, AuthContext>()
-    app.use(guard(class User {}))
-    const { url, errors } = await serve(t, app)
-
-    assert.equal((await fetch(url)).status, 500)
-    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(auth\(\)\)` before/)
-  })
 })
 
 describe('guard([User, Admin])', () => {

@@ -6,7 +6,7 @@ import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
 import { type AuthContext, type AuthMiddleware, guard } from '../index.ts'
 import { serve } from '../testing/serve.ts'
-import { type Claims, JWTAuthenticator, JWTKeys, JWTPayload, SessionToken } from './index.ts'
+import { type Claims, JWTKeys, JWTPayload, SessionToken } from './index.ts'
 
 const id = '0190163d-8694-739b-aea5-966c26f8ad91'
 const names = { issuer: 'https://site', audience: 'https://site' }
@@ -55,14 +55,6 @@ async function start(t: TestContext, keys: JWTKeys, ...more: AuthMiddleware[]) {
 }
 
 describe('JWTPayload', () => {
-  test('reports an authenticator without parentheses', () => {
-    const { authenticator } = SessionToken as unknown as { authenticator: (this: undefined) => unknown }
-    assert.throws(() => authenticator.call(undefined), {
-      code: 'ERR_AUTH_MISUSE',
-      message: 'Call `SessionToken.authenticator()`, with parentheses.',
-    })
-  })
-
   test('S14 can be subclassed', async () => {
     const keys = newKeys()
     Invitation.authenticator(keys)
@@ -224,12 +216,5 @@ describe('SessionToken.authenticator', () => {
     assert.equal(bad.status, 401)
     assert.equal(bad.headers.get('www-authenticate'), 'Bearer realm="restricted", error="invalid_token"')
     assert.equal((await get('Bearer opaque')).status, 401)
-  })
-})
-
-describe('JWTAuthenticator', () => {
-  test('S14 has its payload class as `user`', () => {
-    const keys = new JWTKeys({ secrets: [secret], ...names })
-    assert.equal(new JWTAuthenticator(SessionToken, keys).user, SessionToken)
   })
 })

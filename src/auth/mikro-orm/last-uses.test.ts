@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { defineEntity, MikroORM, p } from '@mikro-orm/core'
-import { NodeSqliteDialect, SqliteDriver } from '@mikro-orm/sqlite'
+import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
 import { Misuse } from '../errors.ts'
 import { openORM } from '../testing/open-orm.ts'
 import { LastUses } from './last-uses.ts'
@@ -37,16 +36,6 @@ function run(orm: MikroORM, sql: string): Promise<unknown> {
 }
 
 describe('LastUses', () => {
-  test('writes a use later, although a test has replaced the timers', async (t) => {
-    const { uses, tokens, used } = await usesOf(t, 1)
-    const found = await tokens()
-    t.mock.timers.enable({ apis: ['setTimeout'] })
-    for (const token of found) uses.note(token, now)
-    t.mock.timers.reset()
-    while ((await used())[0] === undefined) await turn()
-    assert.deepEqual(await used(), [now])
-  })
-
   test('writes the uses of one second in batches of 500 rows', async (t) => {
     const { uses, tokens, used, updates } = await usesOf(t, 501)
     for (const token of await tokens()) uses.note(token, now)
@@ -147,14 +136,6 @@ describe('LastUses', () => {
     assert.deepEqual(await used(), [undefined, now + second])
   })
 
-  test('stops a write after two failed batches', async (t) => {
-    const { orm, uses, tokens, updates } = await usesOf(t, 5)
-    await run(orm, "create trigger broken before update on token begin select raise(abort, 'no'); end")
-    for (const [i, token] of (await tokens()).entries()) uses.note(token, now + i * second)
-    await uses.write()
-    assert.equal(updates(), 2)
-  })
-
   test('keeps a note that is renewed during the write', async (t) => {
     const { uses, tokens, used } = await usesOf(t, 1)
     const [token = assert.fail()] = await tokens()
@@ -192,33 +173,5 @@ describe('LastUses', () => {
     PairSchema.setClass(Pair)
     const { orm } = await openORM(t, Pair)
     assert.throws(() => new LastUses(orm, Pair, 'usedAt', { onError: () => {} }), Misuse)
-  })
-
-  test('rejects a property that the model does not have', async (t) => {
-    const { orm, Token } = await usesOf(t, 0)
-    // The cast hides the error from the compiler.
-    assert.throws(() => new LastUses(orm, Token, 'misspelt' as 'usedAt', { onError: () => {} }), Misuse)
-  })
-
-  test('writes with the Kysely dialect in `driverOptions`', async (t) => {
-    const TokenSchema = defineEntity({
-      name: 'Token',
-      properties: { id: p.integer().primary(), usedAt: p.datetime().nullable() },
-    })
-    class Token extends TokenSchema.class {}
-    TokenSchema.setClass(Token)
-    const orm = await MikroORM.init({
-      driver: SqliteDriver,
-      dbName: ':memory:',
-      entities: [Token],
-      driverOptions: new NodeSqliteDialect(':memory:'),
-    })
-    t.after(() => orm.close(true))
-    await orm.schema.create()
-    await orm.em.fork().insert(Token, { id: 1 })
-    const uses = new LastUses(orm, Token, 'usedAt', { onError: (error) => assert.ifError(error) })
-    uses.note(await orm.em.fork().findOneOrFail(Token, 1), now)
-    await uses.close()
-    assert.equal((await orm.em.fork().findOneOrFail(Token, 1)).usedAt?.getTime(), now)
   })
 })

@@ -1,23 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import Router from '@koa/router'
 import { defineEntity, type MikroORM, p } from '@mikro-orm/core'
 import Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
-import session from 'koa-session'
 import { type AuthContext, auth } from '../auth.ts'
 import type { Class } from '../checks.ts'
 import type { PasswordCredentials } from '../credentials.ts'
 import { guard } from '../guard.ts'
-import { Browser } from '../testing/browser.ts'
-import { MemoryStore } from '../testing/memory-store.ts'
 import { openORM } from '../testing/open-orm.ts'
 import { serve } from '../testing/serve.ts'
 import { serveGuarded } from '../testing/serve-guarded.ts'
 import { databases, entityManager } from './databases.ts'
 import { ModelCredentialsAuthenticatable } from './index.ts'
 import { ModelAuthenticatable } from './password-model.ts'
-import { Reversed } from './prepared/differential/custom-types.ts'
 
 const properties = {
   id: p
@@ -178,28 +173,6 @@ describe('ModelAuthenticatable', () => {
     assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 401)
   })
 
-  test('applies the custom type of the column to a user name that is the primary key', async (t) => {
-    const UserSchema = defineEntity({
-      name: 'User',
-      properties: { name: p.type(Reversed).primary(), passwordHash: p.string() },
-    })
-    class User extends ModelAuthenticatable(UserSchema.class, {
-      username: 'name',
-      passwordHash: 'passwordHash',
-    }) {
-      verify(password: string): boolean {
-        return password === this.passwordHash
-      }
-    }
-    UserSchema.setClass(User)
-    const { orm } = await openORM(t, User)
-    await orm.em.fork().insert(User, { name: 'ada!', passwordHash: 'secret' })
-    const [row] = await orm.em.getConnection().execute('select name from user')
-    assert.deepEqual(row, { name: [...'ada!'].reverse().join('') })
-    const { url } = await serveGuarded(t, orm, User.authenticator(), User)
-    assert.equal((await fetch(url, { headers: basic('ada!:secret') })).status, 200)
-  })
-
   test('K2 K3 makes no query for a user name or password that is not a string, or for a user name with a NUL', async (t) => {
     const { User, dummyPasswords, orm, statements } = await open(t)
     statements.splice(0)
@@ -311,27 +284,6 @@ describe('ModelAuthenticatable', () => {
     assert.equal(Own.prototype.toJSON, Named.prototype.toJSON)
   })
 
-  test('awaits verifyNobody for an unknown user', async (t) => {
-    const { User, orm } = await open(t)
-    let isDone = false
-    Object.assign(User, {
-      verifyNobody: async () => {
-        await new Promise(setImmediate)
-        isDone = true
-      },
-    })
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(User.authenticator())
-    app.use((ctx) => {
-      ctx.body = [isDone, ctx.auth.has(User)]
-    })
-    const { url } = await serve(t, app)
-
-    assert.deepEqual(await (await fetch(url, { headers: basic('eve:x') })).json(), [true, false])
-  })
-
   test('lets a model override findByCredentials for both authenticators', async (t) => {
     const UserSchema = defineEntity({ name: 'User', properties })
     class User extends ModelAuthenticatable(UserSchema.class, {
@@ -361,86 +313,6 @@ describe('ModelAuthenticatable', () => {
     assert.deepEqual(await both('throttled'), [429, 429])
   })
 
-  test('responds with 503 if the table is missing, without the message of the database', async (t) => {
-    const { User } = users()
-    const { orm } = await openORM(t, User)
-    const { url } = await serveBoth(t, orm, User)
-    await orm.schema.drop()
-
-    for (const response of [
-      await fetch(url, { headers: basic('ada@example.org:secret') }),
-      await post(url, { username: ada.email, password: 'secret' }),
-    ]) {
-      assert.equal(response.status, 503)
-      assert.doesNotMatch(await response.text(), /select|table|ada@/i)
-    }
-    assert.equal((await fetch(url)).status, 401)
-  })
-
-  test('uses the named database', async (t) => {
-    const { User } = users()
-    const main = await openORM(t, User)
-    const archive = await openORM(t, User)
-    await archive.orm.em.fork().insert(User, ada)
-    const router = new Router<object, AuthContext>()
-    for (const [path, options] of [
-      ['/', {}],
-      ['/archive', { database: 'archive' }],
-    ] as const) {
-      const authenticators = [User.authenticator(options), User.credentialsAuthenticator(options)]
-      router.all(path, ...authenticators, guard(User), (ctx) => {
-        ctx.body = 'in'
-      })
-    }
-    const app = new Koa<object, AuthContext>()
-    app.use(databases({ default: main.orm, archive: archive.orm }))
-    app.use(auth())
-    app.use(bodyParser())
-    app.use(router.routes())
-    const { url } = await serve(t, app)
-
-    assert.equal((await fetch(`${url}/archive`, { headers: basic('ada@example.org:secret') })).status, 200)
-    assert.equal((await post(`${url}/archive`, { username: ada.email, password: 'secret' })).status, 200)
-    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 401)
-    assert.equal((await post(url, { username: ada.email, password: 'secret' })).status, 401)
-    assert.deepEqual(main.statements.length, 2)
-  })
-
-  test('does not confuse two models with the same columns', async (t) => {
-    const { User } = users()
-    const AdminSchema = defineEntity({ name: 'Admin', properties })
-    class Admin extends ModelAuthenticatable(AdminSchema.class, {
-      username: 'email',
-      passwordHash: 'passwordHash',
-    }) {
-      verify(password: string): boolean {
-        return password === 'root'
-      }
-    }
-    AdminSchema.setClass(Admin)
-    const { orm } = await openORM(t, User, Admin)
-    await orm.em.fork().insert(User, ada)
-    await orm.em.fork().insert(Admin, ada)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Admin.authenticator())
-    app.use(User.authenticator())
-    app.use((ctx) => {
-      if (!ctx.auth.has(Admin)) ctx.auth.require(User)
-      ctx.body = [ctx.auth.has(Admin), ctx.auth.has(User)]
-    })
-    const { url } = await serve(t, app)
-    const answer = async (password: string) => {
-      const response = await fetch(url, { headers: basic(`ada@example.org:${password}`) })
-      return response.ok ? response.json() : response.status
-    }
-
-    assert.deepEqual(await answer('root'), [true, false])
-    assert.deepEqual(await answer('secret'), [false, true])
-    assert.deepEqual(await answer('wrong'), 401)
-  })
-
   test('rejects a result of verify that is not a boolean', async (t) => {
     for (const answer of [{ ok: false }, 'false', 1, undefined]) {
       const { User } = users()
@@ -452,34 +324,6 @@ describe('ModelAuthenticatable', () => {
       assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 500)
       assert.match(errors[0]?.message ?? '', /^The result of `verify` must be `true` or `false`/)
     }
-  })
-
-  test('can be stored in a session', async (t) => {
-    const { User, orm } = await open(t)
-    const store = new MemoryStore()
-    const app = new Koa<object, AuthContext>()
-    app.keys = ['a key for tests']
-    app.use(session({ maxAge: 60_000, store }, app))
-    app.use(bodyParser())
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(User.sessionAuthenticator())
-    app.use(User.credentialsAuthenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(User).email
-    })
-    const { url } = await serve(t, app)
-    const browser = new Browser(url)
-
-    assert.equal((await browser.post('/', { username: ada.email, password: 'wrong' })).status, 401)
-    assert.equal((await browser.get('/')).status, 401)
-    await browser.post('/', { username: ada.email, password: 'secret' })
-    assert.equal(await (await browser.get('/')).text(), ada.email)
-    assert.deepEqual(store.data, { User: ada.id })
-
-    await orm.em.fork().nativeDelete(User, ada.id)
-    assert.equal((await browser.get('/')).status, 401)
   })
 
   test('S78 reports a missing member of the model at startup', () => {
@@ -497,16 +341,5 @@ describe('ModelAuthenticatable', () => {
 
   test('S12 exports an alias for form log-in', () => {
     assert.equal(ModelCredentialsAuthenticatable, ModelAuthenticatable)
-  })
-
-  test('reports missing databases()', async (t) => {
-    const { User } = users()
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(User.authenticator())
-    const { url, errors } = await serve(t, app)
-
-    assert.equal((await fetch(url, { headers: basic('ada@example.org:secret') })).status, 500)
-    assert.match(errors[0]?.message ?? '', /^Add `app\.use\(databases\(orm\)\)` before/)
   })
 })

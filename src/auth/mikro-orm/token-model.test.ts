@@ -342,29 +342,6 @@ describe('ModelTokenAuthenticatable', () => {
     }
   })
 
-  test('unwraps a user from a reference', async (t) => {
-    const User = users()
-    const TokenSchema = defineEntity({
-      name: 'Token',
-      properties: { id: id(), value: p.string(), user: () => p.manyToOne(User).ref() },
-    })
-    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
-      get isValid(): boolean {
-        return true
-      }
-    }
-    TokenSchema.setClass(Token)
-    const { orm } = await openORM(t, User, Token)
-    await orm.em.fork().insert(User, ada)
-    await orm.em.fork().insert(Token, tokenOf(ada, 'right'))
-    const { url } = await serveAnswer(t, orm, Token.authenticator(), (ctx) => {
-      const user = ctx.auth.require(User)
-      return [user instanceof User, user.name]
-    })
-
-    assert.deepEqual(await (await fetch(url, bearer('right'))).json(), [true, 'Ada'])
-  })
-
   test('can be chained with a password authenticator, and is skipped if a user is already authenticated', async (t) => {
     const { User, Token, orm, statements } = await open(t, 'right')
     const app = new Koa<object, AuthContext>()
