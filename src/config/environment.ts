@@ -36,7 +36,7 @@ export class Environment {
   }
 
   /** The value of a variable, or the fallback if it is not set. Rejects an invalid text. */
-  read<Value, Fallback>(name: string, type: VariableType<Value>, fallback: Fallback): Value | Fallback {
+  read<Value, const Fallback>(name: string, type: VariableType<Value>, fallback: Fallback): Value | Fallback {
     const text = this.text(name)
     if (text === undefined) return fallback
 

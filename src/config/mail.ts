@@ -5,13 +5,6 @@ import { host as hostType } from './addresses.ts'
 import { decodePercent, Environment, type Variables, type VariableType } from './environment.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 
-export interface MailConfig {
-  readonly from: Mailbox
-  /** If it is `undefined`, each mail is written to a file in `folder`. */
-  readonly server: MailServer | undefined
-  readonly folder: string
-}
-
 /** An address, and a name that may be empty. */
 export interface Mailbox {
   readonly name: string
@@ -26,11 +19,11 @@ export interface MailServer {
   readonly credentials: { readonly user: string; readonly password: string } | undefined
 }
 
-/** Reads `SMTP_URL` and `MAIL_FROM`. Returns `undefined` in production without `SMTP_URL`: the site sends no mail. */
+/** Reads `SMTP_URL` and `MAIL_FROM`. Without a server, each mail is written to a file in `folder`. Returns `undefined` in production without `SMTP_URL`: the site sends no mail. */
 export function readMail(
   environment: Environment,
   { production, dataDir }: Pick<StorageConfig, 'production' | 'dataDir'>,
-): MailConfig | undefined {
+): { from: Mailbox; server: MailServer | undefined; folder: string } | undefined {
   const server = environment.read('SMTP_URL', smtpUrl, undefined)
   const from = environment.read('MAIL_FROM', mailbox, { name: '', address: 'no-reply@localhost' })
   if (environment.text('SMTP_URL') && !environment.text('MAIL_FROM'))

@@ -10,29 +10,17 @@ import {
   wholeNumber,
 } from './environment.ts'
 
-/** The name without `SITE_NAME`. The home page then demonstrates the package. */
-export const defaultSiteName = 'koa-authenticators'
+/** The name of a site without `SITE_NAME` and `JWT_ISSUER`. The home page then demonstrates the package. */
+export const defaultName = 'koa-authenticators'
 
 /** The part of the configuration that commands need to change accounts. */
-export interface StorageConfig {
-  readonly profile: (typeof profiles)[number]
-  readonly production: boolean
-  /** Commands need it, because the password rules reject a password that consists of this name. */
-  readonly siteName: string
-  readonly dataDir: string
-  /** `sqlite:` and an absolute path, `sqlite::memory:`, or a PostgreSQL URL, which may contain a password. */
-  readonly databaseUrl: string
-  readonly databasePool: number
-  readonly bcryptCost: number
-}
-
-const profiles = ['development', 'production', 'test'] as const
+export type StorageConfig = ReturnType<typeof readStorage>
 
 /**
  * Reads the configuration of commands that start no server.
  * @throws {ConfigError} with all mistakes
  */
-export function readStorageConfig(variables: Variables = process.env): StorageConfig {
+export function readStorageConfig(variables: Variables = process.env) {
   const environment = new Environment(variables)
   const storage = readStorage(environment)
   environment.throwMistakes()
@@ -40,16 +28,17 @@ export function readStorageConfig(variables: Variables = process.env): StorageCo
 }
 
 /** Like `readStorageConfig`, but does not throw. The environment collects the mistakes. */
-export function readStorage(environment: Environment): StorageConfig {
-  const profile = environment.read('NODE_ENV', oneOf(...profiles), 'development')
+export function readStorage(environment: Environment) {
+  const profile = environment.read('NODE_ENV', oneOf('development', 'production', 'test'), 'development')
   const production = profile === 'production'
   const dataDir = resolve(environment.text('DATA_DIR') ?? 'data')
-
   return {
     profile,
     production,
-    siteName: environment.read('SITE_NAME', label(50), defaultSiteName),
+    /** Commands need it, because the password rules reject a password that consists of this name. */
+    siteName: environment.read('SITE_NAME', label(50), defaultName),
     dataDir,
+    /** `sqlite:` and an absolute path, `sqlite::memory:`, or a PostgreSQL URL, which may contain a password. */
     databaseUrl: environment.read('DATABASE_URL', database, `sqlite:${join(dataDir, 'site.sqlite')}`),
     // At least two, because the migration lock occupies one connection.
     databasePool: environment.read('DATABASE_POOL', wholeNumber(2, 1000), 10),

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { Hsts } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 
 const policy = [
   "default-src 'none'",
@@ -28,7 +28,7 @@ const always = new Map(Object.entries(headers))
 const maxAge = 'max-age=63072000'
 
 /** Sets the security headers of every response, including errors. Adds HSTS over TLS (RFC 6797 §7.2). */
-export function securityHeaders(hsts: Hsts): Middleware {
+export function securityHeaders(hsts: Config['hsts']): Middleware {
   const value = hsts === 'sub-domains' ? `${maxAge}; includeSubDomains` : maxAge
   const overTls = hsts === 'off' ? always : new Map([...always, ['Strict-Transport-Security', value]])
   return (ctx, next) => {

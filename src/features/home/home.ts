@@ -1,5 +1,5 @@
 import type { Services } from '../../account/services.ts'
-import { defaultSiteName } from '../../config/storage.ts'
+import { defaultName } from '../../config/storage.ts'
 import { page } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
@@ -8,7 +8,7 @@ import { User } from '../../users/user.ts'
 /** `GET /`: welcomes visitors. A site without `SITE_NAME` demonstrates the package instead. */
 export function home(router: SiteRouter, services: Services): void {
   router.get('/', (ctx) => {
-    if (services.siteName !== defaultSiteName) return page(ctx, 'home', {})
+    if (services.siteName !== defaultName) return page(ctx, 'home', {})
     return page(ctx, 'demo', { trace: traceOf(ctx) })
   })
 }
