@@ -28,15 +28,13 @@ export function startPurging(
   const stopped = new AbortController()
   const { signal } = stopped
   const purgeForever = async () => {
+    let due = stores
     while (!signal.aborted) {
-      // After a minute of batches, the other stores have their turn, too.
-      let due = stores
-      for (let rounds = 0; due.length > 0 && rounds < minute / pause; rounds += 1) {
-        if (rounds > 0) await wait(pause, signal)
-        due = await purgeEach(due, log, signal)
-        purgeRound.publish(due.length)
-      }
-      if (due.length === 0) await wait(minute, signal)
+      const full: Purgeable[] = []
+      for (const store of due) if (!signal.aborted && (await purgeOnce(store, log))) full.push(store)
+      purgeRound.publish(full.length)
+      await wait(full.length > 0 ? pause : minute, signal)
+      due = full.length > 0 ? full : stores
     }
   }
   const finished = purgeForever()
@@ -44,17 +42,6 @@ export function startPurging(
     stopped.abort()
     return finished
   }
-}
-
-/** Purges a batch of each store. Returns the stores that may have more. */
-async function purgeEach(
-  stores: readonly Purgeable[],
-  log: Logger,
-  signal: AbortSignal,
-): Promise<readonly Purgeable[]> {
-  const full: Purgeable[] = []
-  for (const store of stores) if (!signal.aborted && (await purgeOnce(store, log))) full.push(store)
-  return full
 }
 
 /** Purges one batch. Returns whether the batch was full. If so, there may be more expired rows. */

@@ -1,16 +1,12 @@
 import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlPlatform } from '@mikro-orm/postgresql'
-import type { PostgresDialect } from 'kysely'
-import { timed } from '../statements.ts'
+import type { PostgresDialect, PostgresPool, PostgresQueryResult } from 'kysely'
+import { errorCode } from '../database-error.ts'
 import { KyselyPostgresDriver } from './kysely-postgres-driver.ts'
-import {
-  isAnyTimeout,
-  type Pool,
-  type PoolClient,
-  type PostgresQuery,
-  type PostgresResult,
-  TimedClient,
-} from './pool-client.ts'
+import { guardedClient, type Pool, type PostgresQuery } from './pool.ts'
+
+// The codes of `pg` and of the server (`lock_timeout`, `statement_timeout`).
+const timeLimits = ['time limit', '55P03', '57014']
 
 /** MikroORM's PostgreSQL driver with a pool that keeps no broken connection. */
 export class PooledPostgresDriver extends AbstractSqlDriver {
@@ -19,28 +15,30 @@ export class PooledPostgresDriver extends AbstractSqlDriver {
   }
 }
 
-export class PooledPostgresConnection extends PostgreSqlConnection {
+class PooledPostgresConnection extends PostgreSqlConnection {
   #pool: Pool | undefined
   #timeouts = 0
 
   /**
-   * Runs a query for the prepared look-ups of `src/auth`. After an error of `pg`, `src/auth` repeats the query with MikroORM.
-   * @throws MikroORM's error after a timeout or without a connection, otherwise the error of `pg`
+   * Runs a query for the prepared look-ups of `src/auth`. After an error that is not MikroORM's, `src/auth` repeats the query with
+   * MikroORM.
+   * @throws MikroORM's error after a timeout or without a connection, otherwise an error with the code of `pg`
    */
-  async ask(query: PostgresQuery): Promise<PostgresResult> {
-    const client = new TimedClient(await this.#connectPool())
+  async ask(query: PostgresQuery): Promise<PostgresQueryResult<never> | undefined> {
+    const client = await this.#pool?.connect().catch(this.#fail)
     try {
-      return await timed(() => client.query(query))
+      return [await client?.query(query)].flat().at(-1)
     } catch (error) {
-      throw isAnyTimeout(error) ? this.#convertError(error as Error) : error
+      const code = errorCode(error)
+      throw timeLimits.includes(code) ? error : Object.assign(new Error('', { cause: error }), { code })
     } finally {
-      client.release()
+      client?.release()
     }
   }
 
   /** The numbers of connections, of statements that wait for one, and of those that have got none in time. */
   get poolState() {
-    const { totalCount = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = this.#pool ?? {}
+    const { totalCount = 0, idleCount: idle = 0, waitingCount: waiting = 0 }: Partial<Pool> = this.#pool ?? {}
     return { used: totalCount - idle, idle, waiting, timeouts: this.#timeouts }
   }
 
@@ -58,33 +56,22 @@ export class PooledPostgresConnection extends PostgreSqlConnection {
   }
 
   override createKyselyDialect(options: object): PostgresDialect {
-    const dialect = super.createKyselyDialect({
-      ...options,
-      // A hook of MikroORM that is missing in the type of its options.
-      onPoolCreated: (pool: Pool) => {
-        this.#pool = pool
-      },
-    } as object)
-    dialect.createDriver = () => {
-      if (!this.#pool) throw new Error('MikroORM has created no pool.')
-      return new KyselyPostgresDriver(this.#pool, (error) => this.#convertError(error))
+    const onPoolCreated = (pool: Pool) => {
+      this.#pool = pool
+      pool.Client = guardedClient(pool.Client, this.#fail)
     }
+    // A hook of MikroORM that is missing in the type of its options.
+    const dialect = super.createKyselyDialect({ ...options, onPoolCreated } as object)
+    dialect.createDriver = () => new KyselyPostgresDriver(this.#pool as object as PostgresPool, this.#fail)
     return dialect
   }
 
-  async #connectPool(): Promise<PoolClient> {
-    if (!this.#pool) throw new Error('The database is not connected.')
-    try {
-      return await this.#pool.connect()
-    } catch (error) {
-      throw this.#convertError(error as Error)
-    }
-  }
-
-  #convertError(error: Error): Error {
+  // MikroORM itself converts only the errors of the entity manager.
+  readonly #fail = (error: unknown): never => {
+    if (!(error instanceof Error)) throw error
     if (/timeout exceeded when trying to connect|connection timeout/.test(error.message)) this.#timeouts += 1
     // The time-outs of `pg` have no code, and the log contains no message of a database error.
     if (!('code' in error) && /time-?out/i.test(error.message)) Object.assign(error, { code: 'time limit' })
-    return this.platform.getExceptionConverter().convertException(error)
+    throw this.platform.getExceptionConverter().convertException(error)
   }
 }

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import Database from 'better-sqlite3'
-import { type PostgresQuery, TimedClient } from '../../database/postgres/pool-client.ts'
+import type { PoolClient } from '../../database/postgres/pool.ts'
 
 // Loaded with `--import`. Kills the process with SIGKILL before the statement whose number is in `DIE_AT`. Counts only create,
 // alter, drop, insert and commit.
@@ -17,11 +18,13 @@ Database.prototype.exec = function (this: Database.Database, sql: string) {
   return exec.call(this, sql)
 }
 
-const { query } = TimedClient.prototype
+// A dependency of MikroORM, without types.
+const { Client }: { Client: { prototype: PoolClient } } = createRequire(import.meta.url)('pg')
+const { query } = Client.prototype
 
-TimedClient.prototype.query = function (this: TimedClient, statement: PostgresQuery) {
-  killIfDue(statement.text)
-  return query.call(this, statement)
+Client.prototype.query = function (this: PoolClient, statement, ...values) {
+  killIfDue(typeof statement === 'string' ? statement : statement.text)
+  return query.call(this, statement, ...values)
 }
 
 function killIfDue(sql: string): void {
