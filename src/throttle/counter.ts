@@ -68,21 +68,16 @@ function digestOf(part: string): string {
   return hash('sha256', part, 'base64url').slice(0, 15)
 }
 
-/**
- * The milliseconds until finished attempts no longer use up an allowance. Running evaluations count only after
- * `longestEvaluation`, because they may still end without a count.
- */
-export function waitFor(
-  { allowance, ids, latest }: Counter,
-  rows: readonly AttemptCount[],
-  now: number,
-): number {
+/** Returns `undefined` if an attempt is within the allowance. Otherwise, returns how long finished attempts use it up. */
+export function refusalOf({ allowance, ids, latest }: Counter, rows: readonly AttemptCount[], now: number) {
   const { limit, within } = allowance
   const live = rows.filter(({ id, expiresAt }) => ids.includes(id) && expiresAt > now && expiresAt <= latest)
-  let count = 0
+  if (live.reduce((sum, { used, running }) => sum + used + running, 0) < limit) return undefined
+  let finished = 0
   for (const { expiresAt, used, running } of live.sort((one, other) => other.expiresAt - one.expiresAt)) {
-    count += used + (expiresAt - within > now - longestEvaluation ? 0 : running)
-    if (count >= limit) return Math.min(expiresAt - now, within)
+    // A running evaluation may still end without a count, unless its process has crashed.
+    finished += used + (expiresAt - within > now - longestEvaluation ? 0 : running)
+    if (finished >= limit) return { allowance, wait: Math.min(expiresAt - now, within) }
   }
-  return 0
+  return { allowance, wait: 0 }
 }

@@ -4,37 +4,40 @@ import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { isPostgres } from '../database/is-postgres.ts'
 import type { Allowance, Outcome } from './allowance.ts'
 import type { AttemptCount } from './attempt-count.ts'
-import { type Counter, waitFor } from './counter.ts'
+import { type Counter, refusalOf } from './counter.ts'
 
 type Counters = readonly Counter[]
 
-/** Reserves an attempt in every counter. Returns `false`, and counts nothing, if the allowance of one of them is used up. */
+/** Why an attempt cannot be reserved. */
+export interface Refused {
+  readonly allowance: Allowance
+  /** The milliseconds until finished attempts no longer use up the allowance. It is 0 if only running attempts do. */
+  readonly wait: number
+}
+
+/** Reserves an attempt in every counter. Otherwise, counts nothing, and returns the used-up allowance with the longest wait. */
 export function reserve(
   orm: MikroORM,
   counters: Counters,
   now: number,
   outer?: Transaction,
-): Promise<boolean> {
-  const values = [
-    ...counters.flatMap(({ id, allowance }) => [id, now + allowance.within]),
-    ...counters.flatMap(({ ids, latest, allowance }) => [...ids, now, latest, allowance.limit]),
-  ]
-  const newRow = 'select cast(? as text) as id, cast(? as bigint) as expires_at, 0 as used, 1 as running'
-  const isFree = ({ ids }: Counter) =>
-    `(select coalesce(sum(used + running), 0) from attempts
-      where id in (${placeholders(ids)}) and expires_at > ? and expires_at <= ?) < ?`
-  const statement = `insert into attempts (id, expires_at, used, running)
-    select * from (${counters.map(() => newRow).join(' union all ')}) as wanted
-    where ${counters.map(isFree).join(' and ')}
-    on conflict (id) do update set expires_at = excluded.expires_at, running = attempts.running + 1`
+): Promise<Refused | undefined> {
   return lock(orm, counters, outer, async (transaction) => {
-    const { affectedRows } = await connectionOf(orm).execute<{ affectedRows: number }>(
-      statement,
-      values,
+    const ids = counters.flatMap(({ ids }) => ids)
+    const select = `select id, expires_at as "expiresAt", used, running from attempts where id in (${placeholders(ids)})`
+    const found: AttemptCount[] = await connectionOf(orm).execute(select, ids, 'all', transaction)
+    // PostgreSQL's driver returns a `bigint` as a string.
+    const rows = found.map((row) => ({ ...row, expiresAt: Number(row.expiresAt) }))
+    const refused = counters.flatMap((counter) => refusalOf(counter, rows, now) ?? [])
+    if (refused.length > 0) return refused.sort((one, other) => other.wait - one.wait)[0]
+    await connectionOf(orm).execute(
+      `insert into attempts (id, expires_at, used, running) values ${counters.map(() => '(?, ?, 0, 1)').join()}
+       on conflict (id) do update set expires_at = excluded.expires_at, running = attempts.running + 1`,
+      counters.flatMap(({ id, allowance }) => [id, now + allowance.within]),
       'run',
       transaction,
     )
-    return affectedRows > 0
+    return undefined
   })
 }
 
@@ -60,38 +63,19 @@ export function settle(
   })
 }
 
-/** The allowance with the longest wait, and this wait in milliseconds. It is 0 if finished attempts use up no allowance. */
-export async function usedUp(
-  orm: MikroORM,
-  counters: Counters,
-  now: number,
-): Promise<{ readonly allowance?: Allowance; readonly wait: number }> {
-  const ids = counters.flatMap(({ ids }) => ids)
-  const statement = `select id, expires_at as "expiresAt", used, running from attempts where id in (${placeholders(ids)})`
-  const found: AttemptCount[] = await connectionOf(orm).execute(statement, ids)
-  // PostgreSQL's driver returns a `bigint` as a string.
-  const rows = found.map((row) => ({ ...row, expiresAt: Number(row.expiresAt) }))
-  const waits = counters.map((counter) => ({
-    allowance: counter.allowance,
-    wait: waitFor(counter, rows, now),
-  }))
-  return waits.sort((one, other) => other.wait - one.wait)[0] ?? { wait: 0 }
-}
-
-// A write locks the whole SQLite database. On PostgreSQL, each counter has a lock, and the locks are taken in sorted order to
-// avoid deadlocks.
+// A transaction locks the whole SQLite database. On PostgreSQL, each counter has a lock, and the locks are taken in sorted order
+// to avoid deadlocks.
 function lock<Result>(
   orm: MikroORM,
   counters: Counters,
   outer: Transaction | undefined,
-  work: (transaction?: Transaction) => Promise<Result>,
+  work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  if (!isPostgres(orm.em)) return work(outer)
   const names = counters.flatMap(({ names }) => names)
   const locks = names.map((name) => hash('sha256', name, 'buffer').readBigInt64BE()).sort()
   const statement = `select ${locks.map((each) => `pg_advisory_xact_lock(${each})`)}`
   const lockAndWork = async (transaction: Transaction) => {
-    await connectionOf(orm).execute(statement, [], 'run', transaction)
+    if (isPostgres(orm.em)) await connectionOf(orm).execute(statement, [], 'run', transaction)
     return work(transaction)
   }
   return outer ? lockAndWork(outer) : connectionOf(orm).transactional(lockAndWork)

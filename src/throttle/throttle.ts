@@ -5,7 +5,7 @@ import { clockSkew } from '../database/future-time.ts'
 import { type Action, longestWindow, type Outcome, rules } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
 import { type Counter, countersOf, prefixOf } from './counter.ts'
-import { reserve, settle, usedUp } from './counts.ts'
+import { reserve, settle } from './counts.ts'
 import { blockOf, networkOf } from './network.ts'
 import { PendingLimit } from './pending-limit.ts'
 import { TaskQueue } from './task-queue.ts'
@@ -80,9 +80,9 @@ export class Throttle {
   async countIn(em: EntityManager, attempt: Pick<Attempt, 'action' | 'account'>): Promise<boolean> {
     const counters = this.#countersOf({ ...attempt, address: '' })
     const transaction = em.getTransactionContext()
-    const isReserved = await reserve(this.#orm, counters, this.#now(), transaction)
-    if (isReserved) await settle(this.#orm, counters, 'success', transaction)
-    return isReserved
+    if (await reserve(this.#orm, counters, this.#now(), transaction)) return false
+    await settle(this.#orm, counters, 'success', transaction)
+    return true
   }
 
   /** Deletes a batch of counts that have expired or are in the future. Returns their number. */
@@ -108,10 +108,9 @@ export class Throttle {
     for (const until = performance.now() + longestWait; ; ) {
       const counters = this.#countersOf(attempt)
       // Without the queue, attempts that wait for a lock of PostgreSQL could occupy every connection of the pool.
-      const isReserved = await this.#reservations.run(() => reserve(this.#orm, counters, this.#now()))
-      if (isReserved) return counters
-      const { allowance, wait } = await usedUp(this.#orm, counters, this.#now())
-      if (wait > 0) throw tooMany(wait, allowance, this.#now())
+      const refused = await this.#reservations.run(() => reserve(this.#orm, counters, this.#now()))
+      if (!refused) return counters
+      if (refused.wait > 0) throw tooMany(refused.wait, refused.allowance, this.#now())
       if (performance.now() >= until) throw tooMany(busy)
       await sleep(pause)
     }
