@@ -8,6 +8,7 @@ import { sql } from '../testing/database.ts'
 import { until } from '../testing/faults/until.ts'
 import { signUp } from '../testing/people.ts'
 import { receiveMails } from '../testing/received-mail.ts'
+import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { type NewMail, queueMail } from './mail-queue.ts'
 import { MailTemplates } from './mail-templates.ts'
@@ -380,5 +381,20 @@ describe('a site without a mail server', () => {
       ['notice', undefined],
       ['reset', url],
     ])
+  })
+
+  test('P13 is full at a limit of waiting mails, which it finds without counting them all', async (t) => {
+    const { site, add, outbox, log } = await open(t)
+    const statements = await recordSiteStatements(t, site)
+    await add()
+    assert.equal(await outbox.isFull(2), false)
+    await add()
+    statements()
+    assert.equal(await outbox.isFull(2), true)
+    assert.doesNotMatch(statements().join(), /count/)
+    assert.deepEqual(
+      log().map(({ msg, mails }) => [msg, mails]),
+      [['the outbox is full: no reset link is mailed', 2]],
+    )
   })
 })

@@ -6,7 +6,6 @@ import type { LinkKind } from './mail-kinds.ts'
 import { MailQueue, type NewMail, queueMail } from './mail-queue.ts'
 import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './mail-sender.ts'
 import { MailTemplates } from './mail-templates.ts'
-import { OutboxLimit } from './outbox-limit.ts'
 import { smtp } from './smtp.ts'
 
 // In milliseconds.
@@ -28,7 +27,7 @@ const maxMails = 100_000
 export class Outbox {
   readonly #options: OutboxOptions
   readonly #sender: MailSender
-  readonly #limit: OutboxLimit
+  readonly #queue: MailQueue
   // Transactions that have added a mail.
   readonly #transactions = new WeakSet<object>()
   #isStopping = false
@@ -38,7 +37,7 @@ export class Outbox {
   constructor(orm: MikroORM, options: OutboxOptions) {
     this.#options = options
     this.#sender = new MailSender(orm, options)
-    this.#limit = new OutboxLimit(new MailQueue(orm), { maxMails, log: options.log })
+    this.#queue = new MailQueue(orm)
     orm.em.getEventManager().registerSubscriber({
       afterTransactionCommit: async ({ transaction }) => {
         if (transaction && this.#transactions.has(transaction)) this.#woken.resolve()
@@ -60,8 +59,10 @@ export class Outbox {
   }
 
   /** Whether too many mails wait, for example because the mail server is down. */
-  isFull(): Promise<boolean> {
-    return this.#limit.isFull()
+  async isFull(limit = maxMails): Promise<boolean> {
+    const isFull = await this.#queue.hasAtLeast(limit)
+    if (isFull) this.#options.log.warn({ mails: limit }, 'the outbox is full: no reset link is mailed')
+    return isFull
   }
 
   /** Starts to send mails. `origin` is the origin of the site for links. */
