@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Variables } from '../../config/environment.ts'
-import { type Command, type Options, UsageError } from './command.ts'
+import { type Command, type Options, optionTypes, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 
 export interface Request {
@@ -39,22 +39,8 @@ function rejectSwallowedOptions(variables: Variables): void {
   throw new UsageError('npm consumed an option. Write -- before the command: npm run user -- COMMAND …')
 }
 
-const types = {
-  admin: 'boolean',
-  generate: 'boolean',
-  invite: 'boolean',
-  json: 'boolean',
-  disabled: 'boolean',
-  unverified: 'boolean',
-  'with-factors': 'boolean',
-  'without-factors': 'boolean',
-  yes: 'boolean',
-  name: 'string',
-  since: 'string',
-} as const
-
 function parse(names: readonly (keyof Options)[], args: string[]) {
-  const allowed = Object.fromEntries(names.map((name) => [name, { type: types[name] }]))
+  const allowed = Object.fromEntries(names.map((name) => [name, { type: optionTypes[name] }]))
   try {
     return parseArgs({ args, options: allowed, allowPositionals: true })
   } catch (error) {

@@ -24,18 +24,25 @@ export interface Call {
   readonly print: (line: string) => void
 }
 
-export interface Options {
-  readonly admin?: boolean
-  readonly generate?: boolean
-  readonly invite?: boolean
-  readonly json?: boolean
-  readonly disabled?: boolean
-  readonly unverified?: boolean
-  readonly 'with-factors'?: boolean
-  readonly 'without-factors'?: boolean
-  readonly yes?: boolean
-  readonly name?: string
-  readonly since?: string
+/** The options of all commands, for `parseArgs`. */
+export const optionTypes = {
+  admin: 'boolean',
+  generate: 'boolean',
+  invite: 'boolean',
+  json: 'boolean',
+  disabled: 'boolean',
+  unverified: 'boolean',
+  'with-factors': 'boolean',
+  'without-factors': 'boolean',
+  yes: 'boolean',
+  name: 'string',
+  since: 'string',
+} as const
+
+type Types = typeof optionTypes
+
+export type Options = {
+  readonly [Name in keyof Types]?: Types[Name] extends 'string' ? string : boolean
 }
 
 export class UsageError extends CommandError {

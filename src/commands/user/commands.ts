@@ -15,16 +15,11 @@ interface CommandSyntax {
   readonly options?: readonly (keyof Options)[]
 }
 
+const filters = ['disabled', 'unverified', 'with-factors', 'without-factors'] as const
+
 export const commands: ReadonlyMap<string, CommandSyntax> = new Map<string, CommandSyntax>([
   ['add', { run: add, options: ['name', 'admin', 'generate', 'invite'] }],
-  [
-    'list',
-    {
-      run: list,
-      email: 'no',
-      options: ['admin', 'json', 'disabled', 'unverified', 'with-factors', 'without-factors'],
-    },
-  ],
+  ['list', { run: list, email: 'no', options: ['admin', 'json', ...filters] }],
   ['show', { run: show, options: ['admin', 'json'] }],
   ['events', { run: events, email: 'at most one', options: ['admin', 'json', 'since'] }],
   ['end-all', { run: endAll, email: 'no', options: ['yes'] }],

@@ -2,24 +2,23 @@ import { Event } from '../../account/activity/event.ts'
 import { type EventName, events as kinds } from '../../site/audit-event.ts'
 import { findAccount } from './account.ts'
 import { type Call, UsageError } from './command.ts'
-
-const pageSize = 1_000
+import { pages } from './pages.ts'
 
 /** Prints the events of an account, or of all accounts, from the oldest to the newest, page by page. */
 export async function events(call: Call): Promise<string> {
   const { em, email, options, print } = call
   const account = email === '' ? {} : { userId: (await findAccount(call)).id }
-  let from = { at: timeOf(options.since), id: '' }
-  let printed = 0
-  for (let isMore = true; isMore; ) {
+  const since = timeOf(options.since)
+  const find = (after: Event | undefined, limit: number) => {
     // The first condition is for the index.
-    const later = from.id === '' ? {} : { $or: [{ at: { $gt: from.at } }, { id: { $gt: from.id } }] }
-    const where = { ...account, at: { $gte: from.at }, ...later }
-    const page = await em.fork().find(Event, where, { orderBy: { at: 'asc', id: 'asc' }, limit: pageSize })
+    const later = after && { $or: [{ at: { $gt: after.at } }, { id: { $gt: after.id } }] }
+    const where = { ...account, at: { $gte: after?.at ?? since }, ...later }
+    return em.fork().find(Event, where, { orderBy: { at: 'asc', id: 'asc' }, limit })
+  }
+  let printed = 0
+  for await (const page of pages(find)) {
     for (const each of page) print(options.json ? JSON.stringify(recordOf(each)) : line(each))
-    from = page.at(-1) ?? from
     printed += page.length
-    isMore = page.length === pageSize
   }
   return printed === 0 && !options.json ? 'There are no such events.' : ''
 }

@@ -5,21 +5,17 @@ import { isVerified } from '../../users/person.ts'
 import type { User } from '../../users/user.ts'
 import { findAccount } from './account.ts'
 import type { Call, Options } from './command.ts'
+import { pages } from './pages.ts'
 
-const pageSize = 1_000
-
-/** Prints accounts page by page, so that a large table fits into memory and no statement takes long. */
+/** Prints the accounts that meet the options. */
 export async function list({ em, entity, noun, database, options, print }: Call): Promise<string> {
+  const find = (after: User | undefined, limit: number) => {
+    const where = { emailKey: { $gt: emailKey(after?.email ?? '') } }
+    return em.fork().find(entity, where, { filters: false, orderBy: { emailKey: 'asc' }, limit })
+  }
   let printed = 0
   let width = 0
-  for (let after = '', isMore = true; isMore; ) {
-    const page = await em
-      .fork()
-      .find(
-        entity,
-        { emailKey: { $gt: after } },
-        { filters: false, orderBy: { emailKey: 'asc' }, limit: pageSize },
-      )
+  for await (const page of pages(find)) {
     const records = (await recordsOf(em.fork(), page)).filter((each) => isListed(each, options))
     width ||= widthOf(records)
     for (const each of records) {
@@ -27,8 +23,6 @@ export async function list({ em, entity, noun, database, options, print }: Call)
       else print(printed === 0 ? `${header(width)}\n${line(each, width)}` : line(each, width))
       printed += 1
     }
-    after = emailKey(page.at(-1)?.email ?? '')
-    isMore = page.length === pageSize
   }
   if (options.json) return printed > 0 ? ']' : '[]'
   return printed > 0 ? '' : `There are no such ${noun}s in ${database}.`

@@ -37,24 +37,14 @@ export async function runUserCommand(
 
 async function execute(
   { run, email, options }: Request,
-  { variables, input, print }: Pick<Call, 'variables' | 'input' | 'print'>,
+  given: Pick<Call, 'variables' | 'input' | 'print'>,
 ): Promise<string> {
-  const { databaseUrl, databasePool, bcryptCost, siteName } = readStorageConfig(variables)
+  const { databaseUrl, databasePool, bcryptCost, siteName } = readStorageConfig(given.variables)
   setBcryptCost(bcryptCost)
   await using orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
-  const noun = options.admin ? 'admin' : 'user'
-  const entity = options.admin ? Admin : User
+  const account = options.admin
+    ? ({ noun: 'admin', entity: Admin } as const)
+    : ({ noun: 'user', entity: User } as const)
   const database = databaseName(databaseUrl)
-  return await run({
-    em: orm.em.fork(),
-    database,
-    noun,
-    entity,
-    email,
-    options,
-    siteName,
-    variables,
-    input,
-    print,
-  })
+  return await run({ ...given, ...account, em: orm.em.fork(), database, email, options, siteName })
 }
