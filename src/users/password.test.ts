@@ -8,7 +8,7 @@ import { hashDummyPassword, hashPassword, isUsableHash, setBcryptCost, verifyPas
 beforeEach(() => setBcryptCost(4))
 
 describe('hashPassword', () => {
-  test('returns a bcrypt hash of the configured cost, with a new salt', async () => {
+  test('B1 returns a bcrypt hash of the configured cost, with a new salt', async () => {
     setBcryptCost(5)
     const [one, other] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])
 
@@ -80,7 +80,7 @@ describe('verifyPassword', () => {
     )
   })
 
-  test('accepts the composed and the decomposed form', async () => {
+  test('B4 accepts the composed and the decomposed form', async () => {
     assert.equal(await accepts('crème brûlée'.normalize('NFC'), 'crème brûlée'.normalize('NFD')), true)
     assert.equal(
       await accepts('한국어 암호'.repeat(60).normalize('NFC'), '한국어 암호'.repeat(60).normalize('NFD')),
