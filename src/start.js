@@ -1,6 +1,6 @@
 // Plain JavaScript, so that an old Node without TypeScript can report its version. Usage: `node src/start.js server`.
 import cluster from 'node:cluster'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
 
 // Only the owner can read new files, such as the database.
@@ -14,12 +14,21 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   )
   process.exit(1)
 }
+// A worker inherits the environment of its primary.
+const hasFile = !cluster.isWorker && existsSync('.env')
 try {
-  // A worker inherits the environment of its primary.
-  if (!cluster.isWorker && existsSync('.env')) process.loadEnvFile()
+  if (hasFile) process.loadEnvFile()
 } catch {
   console.error('.env cannot be read. It must be a file with one NAME=value on each line.')
   process.exit(1)
+}
+if (hasFile) {
+  const { cutVariable } = await import('./config/env-file.ts')
+  const name = cutVariable(readFileSync('.env', 'utf8'))
+  if (name) {
+    console.error(`.env cuts ${name} at #, which begins a comment. Put the value in quotes.`)
+    process.exit(1)
+  }
 }
 // The default folder would be below /tmp, where other users may write.
 module.enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/node`)

@@ -85,6 +85,11 @@ const badStarts: Record<string, BadStart> = {
     isWorkingDirectory: true,
     line: /^\.env cannot be read\. /,
   },
+  'a # in the middle of a value in .env': {
+    prepare: (folder) => writeFile(join(folder, '.env'), 'SITE_NAME=Tea#time\n'),
+    isWorkingDirectory: true,
+    line: /^\.env cuts SITE_NAME at #, which begins a comment\. Put the value in quotes\.$/,
+  },
   'a DATA_DIR that cannot be created': {
     variables: { DATA_DIR: '/proc/koa' },
     line: /^DATA_DIR |^The database /,
