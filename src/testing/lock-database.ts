@@ -50,7 +50,7 @@ async function lockTables({ orm }: Site): Promise<Transaction> {
   const other = await pool.connect()
   await other.query('begin')
   await other.query(
-    'lock table users, sessions, user_tokens, devices, events, attempts, totp_factors in exclusive mode',
+    'lock table users, sessions, user_tokens, devices, events, attempts, totp_factors, provider_flows in exclusive mode',
   )
   return {
     async release(statement, values) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it, type TestContext } from 'node:test'
 import { client, type Forgery, fakeOpenID } from '../testing/fake-openid.ts'
 import type { Reply } from '../testing/fake-provider.ts'
-import { begin, read, serveProviders, signInWith, visit } from '../testing/sign-in-with.ts'
+import { begin, Person, read, serveProviders, signInWith, visit } from '../testing/sign-in-with.ts'
 import { OpenIDProvider, type OpenIDProviderOptions } from './openid-provider.ts'
 
 let clock = Date.now()
@@ -156,6 +156,66 @@ describe('OpenIDProvider', () => {
       assert.match(String(refused), /invalid|expired/)
     }
     assert.deepEqual(company.requests, [])
+  })
+
+  it('V23 sends no code of one provider to another one, also if neither names its issuer in the answer', async (t) => {
+    const { company, other, browser } = await serveCompany(t)
+    const forgery = {
+      metadata: { authorization_response_iss_parameter_supported: false },
+      answer: { iss: undefined },
+    }
+    Object.assign(company, { forgery })
+    Object.assign(other, { forgery })
+    assert.ok((await signInWith(browser(), '/company')).user)
+    const ada = browser()
+    const mixedUp = (await visit(await begin(ada, '/other'))).replace('/other/', '/company/')
+    company.requests.length = 0
+    const { user, refused } = await read(await ada.get(mixedUp))
+    assert.deepEqual([user, refused, company.requests], [undefined, 'expired', []])
+  })
+
+  it('V13 signs in the person of the answer, also if somebody else is signed in', async (t) => {
+    const company = await fakeOpenID()
+    t.after(() => company.close())
+    const eve = new Person({
+      issuer: company.url,
+      subject: 'eve',
+      email: undefined,
+      isEmailVerified: false,
+      name: undefined,
+      authenticatedAt: undefined,
+      methods: [],
+      claims: {},
+    })
+    const { browser } = await serveProviders(
+      t,
+      (callback) => [
+        new OpenIDProvider({
+          name: 'company',
+          issuer: company.url,
+          callbackUrl: callback('company'),
+          ...client,
+        }),
+      ],
+      { signedIn: eve },
+    )
+    assert.equal((await signInWith(browser(), '/company')).user?.subject, 'person-1')
+  })
+
+  it('V6 reads the address from the user info of the same person, after the claims of the ID token', async (t) => {
+    const { company, browser } = await serveCompany(t)
+    company.forgery = {
+      metadata: { userinfo_endpoint: `${company.url}/userinfo` },
+      claims: { email: undefined },
+    }
+    const info = { email: 'ada@company.example', email_verified: false, name: 'Bob' }
+    const signInWithInfo = (sub: string) => {
+      company.replies.set('/userinfo', { body: JSON.stringify({ ...info, sub }) })
+      return signInWith(browser(), '/company')
+    }
+    const { user } = await signInWithInfo('person-1')
+    assert.deepEqual([user?.email, user?.name, user?.isEmailVerified], ['ada@company.example', 'Ada', false])
+    assert.equal((await signInWithInfo('person-2')).user, undefined)
   })
 
   it('V24 refuses the code of another flow', async (t) => {

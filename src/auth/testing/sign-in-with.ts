@@ -24,13 +24,18 @@ export class Person {
   }
 }
 
-/** An application that signs in with providers whose callback is `/NAME/callback`. */
+/** An application that signs in with providers whose callback is `/NAME/callback`. In each request, `signedIn` is signed in already. */
 export async function serveProviders(
   t: TestContext,
   make: (callback: (name: string) => string) => readonly IdentityProvider[],
+  { signedIn }: { signedIn?: Person } = {},
 ) {
   const app = new Koa<object, AuthContext>()
   app.use(auth())
+  app.use((ctx, next) => {
+    if (signedIn) ctx.auth.login(signedIn)
+    return next()
+  })
   const router = new Router<object, AuthContext>()
   app.use(router.routes())
   // Served before the routes exist, because the callback URL has the port.
