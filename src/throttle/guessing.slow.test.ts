@@ -6,11 +6,13 @@ import { availableParallelism } from 'node:os'
 import { describe, type TestContext, test } from 'node:test'
 import bcrypt from 'bcrypt'
 import { countHashes } from '../testing/count-hashes.ts'
+import { sql } from '../testing/database.ts'
 import { until } from '../testing/faults/until.ts'
-import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
+import { addAdmin, basic, password, registration, signIn, signUp } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 import { startSite } from '../testing/site.ts'
+import type { Visitor } from '../testing/visitor.ts'
 
 async function siteWithAda(t: TestContext) {
   const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
@@ -135,6 +137,55 @@ describe('a site with rate limits', () => {
     }
     // Both e-mail addresses have the same length, because the form repeats the e-mail address.
     assert.deepEqual(await request(person.email, '192.0.2.3'), await request('eve@example.com', '192.0.2.4'))
+  })
+
+  test('D1 counts a device that a user with the address of an administrator has signed in from as unknown to the administrator', async (t) => {
+    const { site } = await siteWithAda(t)
+    const grace = await addAdmin(site)
+    const eve = await signIn(site, await signUp(site, 'Grace'))
+    const secure = (secret: string) => eve.get('/secure', basic(grace, secret))
+    const answers: Answer[] = []
+    for (let i = 0; i < 10; i += 1)
+      answers.push(await site.visitor().get('/secure', basic(grace, 'a wrong password')))
+    assert.deepEqual(statuses(answers), { 401: 10 })
+    assert.equal((await secure(password)).status, 429)
+  })
+
+  test('D11 evaluates known devices before unknown ones', async (t) => {
+    const { site, person, from } = await siteWithAda(t)
+    const bob = await signUp(site, 'Bob')
+    const known = await signIn(site, person)
+    const gate = Promise.withResolvers<void>()
+    const { compare } = bcrypt
+    const compared = t.mock.method(bcrypt, 'compare', async (given: string, stored: string) => {
+      await gate.promise
+      return compare(given, stored)
+    })
+    const signInFrom = (one: Visitor, { email }: { email: string }, i: number) =>
+      one.json('/login', { username: email, password }, from(`192.0.2.${i}`))
+    const running = Array.from({ length: availableParallelism() }, (_, i) =>
+      signInFrom(site.visitor(), bob, i),
+    )
+    await until('no slot is free', () => compared.mock.callCount() === running.length)
+    const statements = await recordStatements(t, site.orm)
+    const found = () => statements.filter((each) => / from `users` /.test(each)).length
+    const unknown = Array.from({ length: 3 }, (_, i) => signInFrom(site.visitor(), bob, 100 + i))
+    await until('the unknown devices wait', () => found() >= 3)
+    const before = found()
+    const first = signInFrom(known, person, 200)
+    await until('the known device waits', () => found() > before)
+    for (let turn = 0; turn < 10; turn += 1) await site.visitor().get('/healthz')
+    gate.resolve()
+    assert.deepEqual(statuses(await Promise.all([...running, ...unknown, first])), {
+      200: running.length + 4,
+    })
+    const [{ passwordHash } = assert.fail()] = await sql(
+      site,
+      'select password_hash as "passwordHash" from users where email = ?',
+      [person.email],
+    )
+    const order = compared.mock.calls.map(({ arguments: [, stored] }) => stored === passwordHash)
+    assert.equal(order.indexOf(true), running.length)
   })
 
   test('C4 D12 limits sign-ups to 50 for a network, and tokens to 100 for an account', async (t) => {

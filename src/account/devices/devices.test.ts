@@ -28,6 +28,7 @@ describe('Devices', () => {
     const value = await store(undefined, ada)
     assert.match(value, /^[\w-]{43}$/)
     assert.equal(await store(value, ada), value)
+    assert.equal(await devices.isKnown(value, ada.email.toUpperCase()), true)
     assert.deepEqual(
       [await devices.isKnown(value, ada.email), await devices.isKnown(value, bob.email)],
       [true, false],
@@ -86,6 +87,7 @@ describe('Devices', () => {
     await store(values[0], ada)
     assert.equal(await devices.purge(), 0)
     clock.now += 1
+    assert.equal(await devices.isKnown(values[1] ?? '', ada.email), false)
     assert.deepEqual([await devices.purge(3), await devices.purge(3), await devices.purge(3)], [3, 1, 0])
     assert.equal(await devices.isKnown(values[0] ?? '', ada.email), true)
     // PostgreSQL prefers a full scan for a small table.
