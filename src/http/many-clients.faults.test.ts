@@ -47,7 +47,7 @@ describe('a server with many clients', {
   })
 
   test('N9 serves requests beside hundreds of silent connections, and closes their file descriptors when the clients disconnect', async (t) => {
-    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) }, { isPatient: true })
     const { open: publicRequests, reading, writing } = await userRequests(server)
     const before = openFiles(server.child.pid)
     const sockets = Array.from({ length: 600 }, () => open(server.url))
@@ -62,7 +62,7 @@ describe('a server with many clients', {
   test('N9 serves open connections when no file descriptor is free, and new ones when descriptors are free again', {
     skip: !existsSync('/usr/bin/prlimit') && 'needs prlimit',
   }, async (t) => {
-    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) })
+    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t) }, { isPatient: true })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const get = async (path: string) => {
       const outgoing = request(server.url + path, { agent, headers: { accept: 'text/html' } }).end()

@@ -31,16 +31,16 @@ describe('connections under attack', () => {
 
   test('N9: serves requests while five thousand connections are idle, and after ten thousand aborted uploads', async (t) => {
     const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off', ...measuring }
-    const server = await startServer(t, variables)
+    const server = await startServer(t, variables, { isPatient: true })
     const { open: publicRequests, reading, writing } = await userRequests(server)
     const before = { files: openFiles(server.child.pid), ...(await measure(server)) }
     const idle: Socket[] = []
     t.after(async () => {
       for (const socket of idle) socket.destroy()
     })
-    // From ten addresses, because each may have at most 1,000 connections.
+    // From ten networks, because each address may have at most 1,000 connections.
     while (idle.length < 5000)
-      idle.push(...(await openMany(server.url, 100, `127.0.0.${2 + (idle.length % 1000) / 100}`)))
+      idle.push(...(await openMany(server.url, 100, `127.0.${2 + (idle.length % 1000) / 100}.1`)))
     await until('all are accepted', () => openFiles(server.child.pid) >= before.files + 5000)
     await assertStatuses(isSuccess, publicRequests, reading, writing)
     for (const socket of idle) socket.destroy()

@@ -19,7 +19,7 @@ describe('a server with many connections', () => {
         for (const socket of sockets) socket.destroy()
       })
       while (sockets.length < 4000)
-        sockets.push(...(await openMany(server.url, 100, `127.0.0.${2 + (sockets.length % 1000) / 100}`)))
+        sockets.push(...(await openMany(server.url, 100, `127.0.${2 + (sockets.length % 1000) / 100}.1`)))
       const pipelined = `GET /login HTTP/1.1\r\n${host}Accept: text/html\r\n\r\n`.repeat(32)
       for (const socket of sockets) {
         if (isReading) socket.resume()
