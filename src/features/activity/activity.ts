@@ -7,6 +7,7 @@ import { page, wantsPage } from '../../site/page.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
+import { day as date } from '../../site/wording.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { User } from '../../users/user.ts'
 
@@ -41,7 +42,7 @@ function described(found: readonly Event[]): Shown[] {
 
 function describeEvent(stored: Event): Omit<Shown, 'isSuspicious'> {
   const { event, detail = null, times = 1, ...origin } = eventRecord(stored)
-  const first = firstTime(stored).toISOString().slice(0, 10)
+  const first = date(firstTime(stored))
   // A newer version of the site may have stored another kind of event.
   if (!isKnown(event)) return { ...origin, event, detail, isRefusal: false }
   const { outcome, wording } = events[event]
