@@ -5,7 +5,7 @@ import type { VirtualAuthenticator } from './virtual-authenticator.ts'
 export async function signIn(page: Page, { email, password }: { email: string; password: string }) {
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 /** Opens the menu of the user, and signs out. */

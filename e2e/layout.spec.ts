@@ -1,7 +1,16 @@
 import { expect, type Page } from '@playwright/test'
+import Database from 'better-sqlite3'
 import { turnOnApp } from './authenticator-app.ts'
-import { enterCode } from './forms.ts'
-import { test } from './site.ts'
+import { enterCode, signIn } from './forms.ts'
+import type { Server } from './server.ts'
+import { type Account, test } from './site.ts'
+
+/** Gives an account an age at which it no longer gets the first steps. */
+function makeOlder(server: Server, { email }: Account): void {
+  const database = new Database(server.database)
+  database.prepare('update users set created_at = 0 where email = ?').run(email)
+  database.close()
+}
 
 /** Evaluates an expression about the first `element` of a selector in the browser. */
 function read(page: Page, selector: string, expression: string): Promise<unknown> {
@@ -77,4 +86,31 @@ test('an outage page offers to try again', async ({ page, account, outage }) => 
   outage.end()
   await page.getByRole('link', { name: 'Try again' }).click()
   await expect(page).toHaveTitle('Profile – koa-authenticators')
+})
+
+test.describe('with passkeys', () => {
+  test.use({ host: 'localhost' })
+
+  test('pages keep their layout while they load', async ({ page, server, account }) => {
+    await page.addInitScript(`globalThis.shift = 0
+      new PerformanceObserver((list) => {
+        for (const { value } of list.getEntries()) shift += value
+      }).observe({ type: 'layout-shift', buffered: true })`)
+    const expectStill = async (path: string) => {
+      await page.waitForLoadState('networkidle')
+      expect(await page.evaluate<number>('shift'), path).toBeLessThan(0.01)
+    }
+    for (const path of ['/', '/signup', '/login']) {
+      await page.goto(path)
+      await expectStill(path)
+    }
+    makeOlder(server, account)
+    await signIn(page, account)
+    await expect(page.getByText('Next time, skip the password.')).toBeVisible()
+    await expectStill('/account')
+    for (const path of ['/account/security', '/account/sessions', '/account/activity', '/styleguide']) {
+      await page.goto(path)
+      await expectStill(path)
+    }
+  })
 })
