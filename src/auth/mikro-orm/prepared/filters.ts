@@ -30,16 +30,17 @@ export async function watchFilters(
       strict,
     }))
   /** Whether a filter of `orm.em.addFilter` is active if all other filters are turned off. */
-  const isAnyAdded = async (meta: EntityMetadata) => {
-    const off = Object.fromEntries(Object.keys(filtersOf(meta)).map((name) => [name, false]))
+  const isAnyAdded = async () => {
     const fork = orm.em.fork({ disableContextResolution: true })
-    return (await fork.applyFilters(meta.class, noCondition, off, 'read')) !== noCondition
+    const conditions = metas.map((meta) => {
+      const off = Object.fromEntries(Object.keys(filtersOf(meta)).map((name) => [name, false]))
+      return fork.applyFilters(meta.class, noCondition, off, 'read')
+    })
+    return (await Promise.all(conditions)).some((condition) => condition !== noCondition)
   }
   // A copy, because an application may change a date in a condition.
   const recorded = Utils.copy(metas.map(activeOf))
-  const areUnchanged = async () =>
-    isDeepStrictEqual(metas.map(activeOf), recorded) &&
-    !(await Promise.all(metas.map(isAnyAdded))).includes(true)
+  const areUnchanged = async () => isDeepStrictEqual(metas.map(activeOf), recorded) && !(await isAnyAdded())
   // MikroORM 7.2 writes wrong SQL for a joined model with several filters.
   const special = metas.find((meta) => {
     const [filter, ...others] = activeOf(meta)
