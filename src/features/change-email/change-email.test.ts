@@ -189,6 +189,21 @@ describe('POST /account/email', () => {
     assert.equal((await eve.json(path, change)).status, 202)
   })
 
+  test('Q3 accepts 20 requests an hour from a network', async (t) => {
+    const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
+    const others = [
+      await signIn(site, await signUp(site, 'Bob')),
+      await signIn(site, await signUp(site, 'Eve')),
+    ]
+    // The sign-ups have sent mails too.
+    await sql(site, 'delete from attempts')
+    const statuses: number[] = []
+    for (const [number, visitor] of [ada, ...others].entries())
+      for (let i = 0; i < 8; i += 1)
+        statuses.push((await visitor.json(path, { email: `ada${number}${i}@example.org`, password })).status)
+    assert.deepEqual(statuses, [...Array(20).fill(202), ...Array(4).fill(429)])
+  })
+
   test('Q3 does not block reset links to the requested address', async (t) => {
     const { site, person } = await siteWithAda(t, { THROTTLE: 'on' })
     const eve = await signIn(site, await signUp(site, 'Eve'))
