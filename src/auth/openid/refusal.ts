@@ -42,6 +42,11 @@ export function refusedBy(client: OpenID, error: unknown): Refused | undefined {
 
 /** The error with the code of the provider in its message, for the log of the operator. */
 export function named(client: OpenID, name: string, error: unknown): unknown {
+  if (error instanceof client.WWWAuthenticateChallengeError)
+    return new ProviderError(
+      `The identity provider ${name} rejected the client (invalid_client). Check its id, its secret, and how it authenticates.`,
+      { cause: error },
+    )
   const isOfProvider =
     error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
   if (!isOfProvider) return error

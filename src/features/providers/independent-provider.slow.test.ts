@@ -13,13 +13,14 @@ import type { Visitor } from '../../testing/visitor.ts'
 const origin = 'http://site.example'
 
 /** A site whose provider is node-oidc-provider. */
-async function siteWithOIDC(t: TestContext) {
+async function siteWithOIDC(t: TestContext, environment: Record<string, string> = {}) {
   const provider = await startOIDC(`${origin}/login/with/company/callback`)
   t.after(() => provider.close())
   return startSite(t, {
     ...companyClient(provider.issuer),
     PROVIDER_COMPANY_CLIENT_SECRET: registered.clientSecret,
     PUBLIC_URL: origin,
+    ...environment,
   })
 }
 
@@ -89,6 +90,13 @@ describe('a site with node-oidc-provider', () => {
     assert.equal((await visitor.form(remove, {})).headers.location, '/account/security')
     assert.match(await noticeOn(visitor, '/account/security'), /has been disconnected/)
     assert.equal((await goTo({ visitor: site.visitor(), person })).headers.location, '/signup/with')
+  })
+
+  test('V30 says in the log that the provider rejects the client', async (t) => {
+    const site = await siteWithOIDC(t, { PROVIDER_COMPANY_CLIENT_SECRET: 'wrong' })
+    const refused = await goTo({ visitor: site.visitor(), person: new ProviderVisitor('ada') })
+    assert.equal(refused.status, 503)
+    assert.match(site.log.join(''), /The identity provider company rejected the client \(invalid_client\)/)
   })
 
   test('V21 V24 signs in nobody who cancels, or with a code that was used or stolen', async (t) => {
