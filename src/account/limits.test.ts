@@ -28,31 +28,6 @@ async function siteWithAda(t: TestContext, environment: Record<string, string> =
 }
 
 describe('the rate limit of passwords', () => {
-  test('counts guesses by form, JSON and Basic against one allowance', async (t) => {
-    const { url, post, basic } = await siteWithAda(t)
-    const wrong = { username: 'ada@example.com', password: 'wrong' }
-    for (let i = 0; i < 3; i += 1) {
-      assert.equal((await post('/login', form(wrong))).status, 401)
-      assert.equal(
-        (await post('/login', JSON.stringify(wrong), { 'Content-Type': 'application/json' })).status,
-        401,
-      )
-      assert.equal((await basic('/login?as=jwt', 'wrong')).status, 401)
-    }
-    assert.equal((await basic('/login', 'wrong')).status, 401)
-    const refused = await basic('/login', password)
-    assert.equal(refused.status, 429)
-    assert.match(refused.headers.get('Retry-After') ?? '', /^\d+$/)
-    assert.equal(refused.headers.get('Content-Type'), 'application/problem+json')
-    const page = await post('/login', form({ username: 'ada@example.com', password }))
-    assert.equal(page.status, 429)
-    assert.match(
-      await page.text(),
-      /Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\./,
-    )
-    assert.equal((await fetch(`${url}/login`)).status, 200)
-  })
-
   test('names the used-up allowance in the log, with the variable that turns rate limits off', async (t) => {
     const { basic, log } = await siteWithAda(t)
     for (let i = 0; i < 51; i += 1) await basic('/login', 'wrong', '192.0.2.9', `user-${i >> 3}@example.com`)
@@ -67,29 +42,8 @@ describe('the rate limit of passwords', () => {
     )
   })
 
-  test('D2 sends the same responses for existing and missing accounts', async (t) => {
-    // Stops the clock, because the detail of a 429 contains a time of day.
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    const { basic } = await siteWithAda(t)
-    const answers = async (email: string, from: string) => {
-      const all = []
-      for (let i = 0; i < 12; i += 1) {
-        const response = await basic('/login', 'wrong', from, email)
-        const headers = [...response.headers].filter(
-          ([name]) => !['date', 'retry-after', 'x-request-id'].includes(name),
-        )
-        all.push([response.status, headers, await response.text()])
-      }
-      return all
-    }
-    assert.deepEqual(
-      await answers('ada@example.com', '192.0.2.2'),
-      await answers('nobody@example.com', '192.0.2.3'),
-    )
-  })
-
   test('D5 also covers the password of an admin', async (t) => {
-    const { post, basic, ...site } = await siteWithAda(t)
+    const site = await siteWithAda(t)
     const { email } = await addAdmin(site)
     const secure = () =>
       fetch(`${site.url}/secure`, { headers: { Authorization: `Basic ${btoa(`${email}:wrong`)}` } })

@@ -6,15 +6,14 @@ import { databases } from '#auth/mikro-orm'
 import { count, failWrites, sql } from '../testing/database.ts'
 import { addAdmin, basic, bearer, password, signIn, signUp, takeJWT } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
 import { setBcryptCost } from '../users/password.ts'
 import { PasswordCheck } from './password-check.ts'
 
 describe('a sign-in after a change of the bcrypt cost', () => {
   test('B9 renews the hash by form, JSON or Basic, and changes nothing else', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t)
     const jwt = await takeJWT(site, person)
     const [before] = await sql(site, 'select * from users')
     const requests = [

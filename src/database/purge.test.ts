@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { Writable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createLog } from '../log/log.ts'
@@ -27,12 +26,7 @@ class Rows implements Purgeable {
 /** Starts purging with a wait function that the test controls. */
 function purging(...stores: Purgeable[]) {
   const log: string[] = []
-  const sink = new Writable({
-    write(line, _encoding, done) {
-      log.push(String(line))
-      done()
-    },
-  })
+  const sink = { write: (line: string) => void log.push(line) }
   let began = Promise.withResolvers<number>()
   let over = Promise.withResolvers<void>()
   const wait = (milliseconds: number) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from '../testing/database.ts'
-import { bearer, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
+import { bearer, takeJWT, takeToken } from '../testing/people.ts'
 import { recordSiteStatements } from '../testing/record-site-statements.ts'
-import { type Site, startSite } from '../testing/site.ts'
+import type { Site } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 import { onlyPostgres, onlySqlite } from '../testing/test-database.ts'
 
 interface Cost {
@@ -31,9 +32,7 @@ const costs: Record<string, Cost> = {
 }
 
 async function siteWithClients(t: TestContext) {
-  const site = await startSite(t, { THROTTLE: 'on' })
-  const person = await signUp(site)
-  const signedIn = await signIn(site, person)
+  const { site, person, ada: signedIn } = await siteWithAda(t, { THROTTLE: 'on' })
   const headers = {
     ...{ visitor: {}, session: {} },
     token: bearer(await takeToken(site, person)),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { sql } from '../testing/database.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { signIn, signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
@@ -49,32 +48,5 @@ describe('mail over SMTP', () => {
     await send()
     assert.match(server.mails[2]?.headers.subject ?? '', /Your password was reset at koa-authenticators$/)
     assert.equal(server.mails.length, 3)
-  })
-
-  test('Q1 is sent later if the mail server is down, and the requests succeed', async (t) => {
-    const { site, server, send } = await siteWithMailServer(t)
-    await server.stop()
-    const ada = await signUp(site)
-    const answer = await site.visitor().form('/forgot', { email: ada.email })
-    assert.equal(answer.status, 200)
-    assert.equal((await site.visitor().get('/readyz')).status, 200)
-    await send()
-    assert.equal((await sql(site, 'select * from mails')).length, 2)
-
-    const again = await startMailServer(t, { security: 'none', port: server.port })
-    await sql(site, 'update mails set due_at = 1')
-    await send()
-    assert.deepEqual(
-      again.mails.map(({ to }) => to),
-      [[ada.email], [ada.email]],
-    )
-    assert.deepEqual(await sql(site, 'select * from mails'), [])
-  })
-
-  test('Q1 is not attempted for an address without an account', async (t) => {
-    const { site, server, send } = await siteWithMailServer(t)
-    await site.visitor().form('/forgot', { email: 'nobody@example.com' })
-    await send()
-    assert.deepEqual([server.attempts.count, await sql(site, 'select * from mails')], [0, []])
   })
 })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { createLog } from '../log/log.ts'
 import { sql } from '../testing/database.ts'
@@ -37,12 +36,7 @@ async function open(t: TestContext, { deliver = async () => ({}) }: { deliver?: 
   const lines: string[] = []
   const another = (now = () => clock.now) => {
     const mails: Message[] = []
-    const sink = new Writable({
-      write(line, _encoding, done) {
-        lines.push(String(line))
-        done()
-      },
-    })
+    const sink = { write: (line: string) => void lines.push(line) }
     const outbox = new Outbox(site.orm, {
       deliver: async (message, signal) => {
         const delivered = await deliver(message, signal)

@@ -4,8 +4,9 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { deflateRawSync, gzipSync } from 'node:zlib'
-import { basic, bearer, signIn, signUp, takeJWT } from '../testing/people.ts'
+import { basic, bearer, signUp, takeJWT } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 
 const html = 'Accept: text/html\r\n'
 const json = { 'content-type': 'application/json' }
@@ -84,8 +85,7 @@ describe('a client that disconnects before the end of its body', () => {
 
 describe('a body', () => {
   test('G5 K1 gets 400, 413 or 415 if it is malformed, too large or unsupported', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     for (const [expected, headers, content] of corpus) {
       const { status } = await ada.send('POST', '/account/name', headers, content)
       assert.equal(status, expected, `${JSON.stringify(headers)} ${String(content).slice(0, 30)}`)
@@ -96,8 +96,7 @@ describe('a body', () => {
   })
 
   test('can be a form of up to 50 fields in UTF-8, percent-encoded or not', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const more = Array.from({ length: 49 }, (_, i) => `&a${i}=`).join('')
     const spellings: [string, string][] = [
       [`name=A+b${more}`, 'A b'],
@@ -119,9 +118,7 @@ describe('a body', () => {
 
 describe('a request without a body', () => {
   test('may have an unsupported media type, and so may a GET with a body', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t)
     const jwt = bearer(await takeJWT(site, person))
     for (const headers of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }]) {
       assert.equal((await site.visitor().post('/validateLoggedInUser', { ...jwt, ...headers })).status, 200)

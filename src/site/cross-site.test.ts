@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { count, dump, sql } from '../testing/database.ts'
-import {
-  basic,
-  bearer,
-  password,
-  registration,
-  signIn,
-  signUp,
-  takeJWT,
-  takeToken,
-} from '../testing/people.ts'
+import { basic, bearer, password, registration, signUp, takeJWT, takeToken } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 
 /** Combinations of request headers, and whether a site at `origin` must accept them as its own. */
 function claims(origin: string): [Record<string, string>, boolean][] {
@@ -51,9 +43,7 @@ function claims(origin: string): [Record<string, string>, boolean][] {
 
 describe('cross-site requests', () => {
   test('G1 get 403 before any authenticator runs, and change nothing', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t)
     const routes: ((headers: Record<string, string>) => ReturnType<typeof ada.form>)[] = [
       (headers) =>
         ada.form(
@@ -163,8 +153,7 @@ describe('cross-site requests', () => {
 
 describe('a GET request', () => {
   test('G4 cannot override its method by a header or a query parameter', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     for (const path of ['/logout?_method=POST', '/logout'])
       await ada.get(path, {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { password, signIn, signUp } from '../testing/people.ts'
+import { password, signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 
 const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -33,8 +34,7 @@ describe('errors', () => {
   })
 
   test('show the signed-in user on the page', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     assert.match((await ada.page('/nowhere')).text, /<bdi>Ada<\/bdi>/)
   })
 

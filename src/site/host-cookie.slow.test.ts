@@ -7,6 +7,7 @@ import { providerSite } from '../testing/provider-site.ts'
 import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { others, routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 import { newIdentifier } from './host-cookie.ts'
 
 // Excludes characters that a client cannot send in a header.
@@ -49,8 +50,7 @@ describe('the session cookie', () => {
   })
 
   test('E2 E15 with a value that the site did not issue authenticates no user, writes no row and runs at most one look-up by key', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     assert.equal((await ada.get('/me')).status, 200)
     const statements = await recordSiteStatements(t, site)

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { signIn, signUp } from '../testing/people.ts'
 import { routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 import { User } from '../users/user.ts'
 import { pathId } from './path-id.ts'
 import { problemOf } from './problem.ts'
 
 describe('a malformed id in a path', () => {
   test('is rejected by every route', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const withParameters = routes.filter(({ template }) => template.includes(':'))
     assert.ok(withParameters.length >= 5)
     for (const { method, template } of withParameters) {

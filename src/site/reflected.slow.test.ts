@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { rawRequest } from '../auth/testing/raw-request.ts'
 import { sql } from '../testing/database.ts'
-import { basic, password, signIn, signUp } from '../testing/people.ts'
+import { basic, password } from '../testing/people.ts'
 import type { Answer } from '../testing/promises.ts'
 import { companyClient } from '../testing/provider-site.ts'
 import { others, routes } from '../testing/routes.ts'
-import { startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 
 const poisoned = {
   host: 'evil.example',
@@ -77,12 +77,6 @@ function tagsOf({ text, headers }: Answer): string[] {
   // The icon of a device depends on its name.
   const withoutIcons = text.replaceAll(/<svg class="icon".*?<\/svg>/gs, '')
   return (withoutIcons.match(/<[^>]*>?/g) ?? []).map((tag) => tag.replaceAll(/="[^"]*"/g, '=""'))
-}
-
-async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
-  const site = await startSite(t, environment)
-  const person = await signUp(site)
-  return { site, person, ada: await signIn(site, person) }
 }
 
 describe('host headers of a request', () => {

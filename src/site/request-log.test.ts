@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { rawRequest } from '../auth/testing/raw-request.ts'
 import { basic, password, registration, signIn, signUp } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 
 // `startSite` asserts after each test that every line is a JSON object without a secret.
 describe('the request log', () => {
@@ -42,9 +43,7 @@ describe('the request log', () => {
   })
 
   test('has the route template and the user', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const visitor = await signIn(site, ada)
+    const { site, person: ada, ada: visitor } = await siteWithAda(t)
     await visitor.get('/problems/conflict')
     const line = parsed(site).at(-1)
     assert.deepEqual([line?.['http.route'], line?.['user.id']], ['/problems/:code', ada.id])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { rawRequest } from '../auth/testing/raw-request.ts'
 import { dumpAll } from '../testing/dump.ts'
-import { basic, bearer, signIn, signUp, takeToken } from '../testing/people.ts'
+import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../testing/people.ts'
 import { providerSite } from '../testing/provider-site.ts'
 import { others, type Route, routes } from '../testing/routes.ts'
 
@@ -51,6 +51,30 @@ describe('routes', () => {
     }
     assert.deepEqual(await dumpAll(site), before)
     assert.equal((await ada.get('/me')).status, 200)
+  })
+
+  test('A4 E10 of an account accept no token, and send a browser without a session to sign-in', async (t) => {
+    const { site, person } = await siteWithAda(t)
+    const credentials = [bearer(await takeToken(site, person)), bearer(await takeJWT(site, person)), {}]
+    const before = await dumpAll(site)
+    for (const { method, path } of routes) {
+      if (!path.startsWith('/account') || path === '/account/closed') continue
+      for (const headers of credentials) {
+        const sent = await site.visitor().send(method, path, { accept: 'application/json', ...headers })
+        // A route that is only a page redirects every client.
+        const {
+          status,
+          headers: { location = '/login' },
+        } = sent
+        assert.ok(status === 401 || (status === 303 && location.startsWith('/login')), sent.request)
+        assert.deepEqual(sent.cookies, [], sent.request)
+      }
+      const visitor = site.visitor()
+      const { status, headers } = await (method === 'GET' ? visitor.page(path) : visitor.form(path, {}))
+      const next = method === 'GET' ? `?next=${encodeURIComponent(path)}` : ''
+      assert.deepEqual([status, headers.location], [303, `/login${next}`], path)
+    }
+    assert.deepEqual(await dumpAll(site), before)
   })
 
   test('G4 G6 change no account data for GET, HEAD and OPTIONS, and send no CORS header', async (t) => {

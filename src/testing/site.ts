@@ -5,7 +5,6 @@ import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SiteUses } from '../account/last-uses.ts'
 import type { Services } from '../account/services.ts'
@@ -82,12 +81,7 @@ export async function startSite(
     ...environment,
   })
   const log: string[] = []
-  const sink = new Writable({
-    write(line, _encoding, done) {
-      log.push(String(line))
-      done()
-    },
-  })
+  const sink = { write: (line: string) => void log.push(line) }
   const orm = await openDatabase(config.databaseUrl, {
     ...schema,
     connections: config.databasePool,

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import bcrypt from 'bcrypt'
 import { dump, sql } from '../testing/database.ts'
-import { basic, registration, signIn, signUp } from '../testing/people.ts'
+import { basic, registration, signUp } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
+import { siteWithAda } from '../testing/site-with-ada.ts'
 
 describe('passwords', () => {
   test('B2 B3 B4 B5 reach the hash as they were typed, except for their Unicode form', async (t) => {
@@ -43,9 +44,7 @@ describe('passwords', () => {
   })
 
   test('B6 that are too long are rejected before they are hashed', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t)
     const before = await dump(site)
     const { mock: compared } = t.mock.method(bcrypt, 'compare')
     const { mock: hashed } = t.mock.method(bcrypt, 'hash')
@@ -67,9 +66,7 @@ describe('passwords', () => {
   })
 
   test('B10 and their hashes appear in no response and in no log line', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t)
     const [row] = await sql(site, 'select password_hash from users')
     const hash = String(row?.password_hash)
     // The test client checks every response for these secrets, and `startSite` checks the log after the test.

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { MikroORM } from '@mikro-orm/core'
 import fc from 'fast-check'
@@ -42,12 +41,7 @@ async function openTrail(t: TestContext, { level = 'info' } = {}) {
     await rm(folder, { recursive: true })
   })
   const lines: string[] = []
-  const sink = new Writable({
-    write(line, _encoding, done) {
-      lines.push(String(line))
-      done()
-    },
-  })
+  const sink = { write: (line: string) => void lines.push(line) }
   const clock = { now: Date.parse('2026-11-21T12:00:00Z') }
   const audit = new AuditTrail(orm, createLog(level, sink), () => clock.now)
   const rows = () => orm.em.fork().find(Event, {}, { orderBy: { id: 'asc' } })

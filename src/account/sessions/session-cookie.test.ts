@@ -8,6 +8,7 @@ import { serve } from '../../auth/testing/serve.ts'
 import { count, dump, sql } from '../../testing/database.ts'
 import { signIn, signUp } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { onlySqlite } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
 import { sessionCookie } from './session-cookie.ts'
@@ -40,8 +41,7 @@ describe('sessionCookie', () => {
   })
 
   test('is ignored with an invalid value or under another name, and no row is written', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     const before = await dump(site)
     const odd = [
       '',
@@ -74,8 +74,7 @@ describe('sessionCookie', () => {
   })
 
   test('ends after 2 hours without use', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     await unused(site, 2 * hour - minute)
     assert.equal((await ada.get('/me')).status, 200)
     await unused(site, 2 * hour)
@@ -83,8 +82,7 @@ describe('sessionCookie', () => {
   })
 
   test('ends after 24 hours even if it is used', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     await started(site, day - minute)
     assert.equal((await ada.get('/me')).status, 200)
     await started(site, day)
@@ -108,8 +106,7 @@ describe('sessionCookie', () => {
   })
 
   test('has its last use recorded at most once a minute, and is not sent again', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     await unused(site, minute - 10_000)
     const before = await dump(site)
     for (let i = 0; i < 20; i += 1) assert.deepEqual((await ada.page('/account')).cookies, [])
@@ -123,8 +120,7 @@ describe('sessionCookie', () => {
   })
 
   test('authenticates no user if the stored user id is malformed or unknown', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     for (const user of [
       'x',
       '',
@@ -195,8 +191,7 @@ describe('a session whose row is damaged', () => {
     ['contains null', 'null', {}],
   ] as const)
     test(`causes 503 instead of anonymous access if it ${what}`, on, async (t) => {
-      const site = await startSite(t)
-      const ada = await signIn(site, await signUp(site))
+      const { site, ada } = await siteWithAda(t)
       await sql(site, 'update sessions set data = ?', [data])
       assert.equal((await ada.get('/me')).status, 503)
       await sql(site, 'delete from sessions')
@@ -217,8 +212,7 @@ function started(site: Site, age: number) {
 
 /** A second application on the database of the site, with handlers for these tests. */
 async function siteWithHandlers(t: TestContext) {
-  const site = await startSite(t)
-  const ada = await signIn(site, await signUp(site))
+  const { site, ada } = await siteWithAda(t)
   const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const app = new Koa()
   app.use(databases(site.orm))

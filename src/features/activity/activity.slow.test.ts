@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from '../../testing/database.ts'
-import { basic, bearer, password, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
+import { basic, password, signIn, signUp } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
 
@@ -51,25 +52,8 @@ describe('GET /account/activity', () => {
     assert.deepEqual(await eventsOf(browser.get('/account/activity')), ['signed in', 'signed up'])
   })
 
-  test('redirects an anonymous browser to sign-in, and rejects an API request without a session or the right password', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const { status, headers } = await site.visitor().page('/account/activity')
-    assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Factivity'])
-    for (const header of [
-      {},
-      bearer(await takeToken(site, ada)),
-      bearer(await takeJWT(site, ada)),
-      basic(ada, 'wrong'),
-    ]) {
-      assert.equal((await site.visitor().get('/account/activity', header)).status, 401)
-    }
-  })
-
   test('shows a table with a caption, readable events, full times and a link to change the password', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const browser = await signIn(site, ada)
+    const { person: ada, ada: browser } = await siteWithAda(t)
     await browser.json('/login', { username: ada.email, password: 'wrong' }, { 'user-agent': firefox })
     const { status, text } = await browser.page('/account/activity')
     assert.equal(status, 200)
@@ -89,9 +73,7 @@ describe('GET /account/activity', () => {
   })
 
   test('warns of a failed attempt of the last week from an unknown device only', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const browser = await signIn(site, ada)
+    const { site, person: ada, ada: browser } = await siteWithAda(t)
     const wrong = { username: ada.email, password: 'wrong' }
     const isWarned = async () =>
       (await browser.page('/account/activity')).text.includes('failed attempts from')
@@ -111,9 +93,7 @@ describe('GET /account/activity', () => {
   })
 
   test('filters the events by kind, and keeps the filter on further pages', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const browser = await signIn(site, ada)
+    const { site, person: ada, ada: browser } = await siteWithAda(t)
     await site.visitor().json('/login', { username: ada.email, password: 'wrong' })
     await browser.form('/account/name', { name: 'Ada L' })
     const kind = (name: string) => eventsOf(browser.get(`/account/activity?kind=${name}`))
@@ -132,9 +112,7 @@ describe('GET /account/activity', () => {
   })
 
   test('escapes an unknown event, and shows no markup of a user agent or an address', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const browser = await signIn(site, ada)
+    const { site, ada: browser } = await siteWithAda(t)
     await sql(site, "update events set event = '<b>new</b>', user_agent = '<script>/1', address = '<i>'")
     const { text } = await browser.page('/account/activity')
     assert.match(text, /&lt;b>new&lt;\/b>|&lt;b&gt;new&lt;\/b&gt;/)
@@ -142,9 +120,7 @@ describe('GET /account/activity', () => {
   })
 
   test('P3 keeps a sign-in on the first page, in HTML and JSON, after a hundred wrong passwords', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const browser = await signIn(site, ada)
+    const { site, person: ada, ada: browser } = await siteWithAda(t)
     for (let i = 0; i < 100; i += 1)
       await site.visitor().json('/login', { username: ada.email, password: 'wrong' })
     const events = JSON.parse((await browser.get('/account/activity')).text)
@@ -162,9 +138,7 @@ describe('GET /account/activity', () => {
   })
 
   test('returns new names, token names and the form that received a wrong password, and escapes names on the page', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const browser = await signIn(site, ada)
+    const { site, person: ada, ada: browser } = await siteWithAda(t)
     await browser.form('/account/name', { name: '<b>Ada' })
     await browser.form('/account/tokens', { name: 'Backup <i>', days: '7' })
     const [{ id }] = JSON.parse((await browser.get('/account/tokens')).text)
@@ -197,9 +171,7 @@ describe('GET /account/activity', () => {
   })
 
   test('has older events on further pages, as HTML and as JSON', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const browser = await signIn(site, ada)
+    const { ada: browser } = await siteWithAda(t)
     for (let i = 0; i < 150; i += 1) await browser.json('/account/tokens', { name: `${i}` })
     const first = await browser.get('/account/activity')
     const [, older = ''] =
@@ -221,8 +193,7 @@ describe('GET /account/activity', () => {
   })
 
   test('shows a message if there are no events', async (t) => {
-    const site = await startSite(t)
-    const browser = await signIn(site, await signUp(site))
+    const { site, ada: browser } = await siteWithAda(t)
     await sql(site, 'delete from events')
     const { text } = await browser.page('/account/activity')
     assert.match(text, /There was no activity in the last 180 days/)
@@ -230,8 +201,7 @@ describe('GET /account/activity', () => {
   })
 
   test('responds to a browser and an API client with 503 if the events cannot be read', async (t) => {
-    const site = await startSite(t)
-    const browser = await signIn(site, await signUp(site))
+    const { site, ada: browser } = await siteWithAda(t)
     await sql(site, 'alter table events rename to lost')
     assert.equal((await browser.get('/account/activity')).status, 503)
     assert.equal((await browser.page('/account/activity')).status, 503)

@@ -2,15 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { count } from '../../testing/database.ts'
 import { basic, signIn, signUp } from '../../testing/people.ts'
-import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 const path = '/account/tokens'
 
 describe('creating many tokens', () => {
   test('D12 by form, JSON or Basic is rejected after 100 tokens of a user, counted over all routes', async (t) => {
-    const site = await startSite(t, { THROTTLE: 'on' })
-    const person = await signUp(site)
-    const here = await signIn(site, person)
+    const { site, person, ada: here } = await siteWithAda(t, { THROTTLE: 'on' })
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const requests: (() => Promise<{ status: number }>)[] = [
       () => here.form(path, { name: 'x', days: '7' }),

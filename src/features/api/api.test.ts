@@ -5,8 +5,8 @@ import { describe, test } from 'node:test'
 import { JWTKeys, SessionToken } from '#auth/jwt'
 import { count, dump, hide, sql } from '../../testing/database.ts'
 import { addAdmin, basic, bearer, keysOf, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
-import type { Answer } from '../../testing/promises.ts'
 import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { newTokenValue } from '../../users/token-value.ts'
 
 const bearerChallenge = 'Bearer realm="restricted"'
@@ -115,8 +115,7 @@ describe('GET /me', () => {
   })
 
   test('uses the Authorization header instead of the session, which is not read or changed', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site, 'Ada'))
+    const { site, ada } = await siteWithAda(t)
     const token = await takeToken(site, await signUp(site, 'Bob'))
     await sql(site, 'update sessions set seen_at = seen_at - 120000')
     const { sessions } = await dump(site)
@@ -159,28 +158,6 @@ describe('GET /me', () => {
     assert.equal(await count(site, 'sessions'), 1)
     assert.equal(await count(site, 'user_tokens'), 1)
   })
-
-  test('returns to each of several users their own name in 200 concurrent requests', async (t) => {
-    const site = await startSite(t)
-    const people: { name: string; send: () => Promise<Answer> }[] = []
-    for (const name of ['Ada', 'Bob', 'Cyd', 'Dan', 'Eve']) {
-      const person = await signUp(site, name)
-      const session = await signIn(site, person)
-      people.push(
-        { name, send: () => session.get('/me') },
-        ...[await takeToken(site, person), await takeJWT(site, person)].map((token) => ({
-          name,
-          send: () => site.visitor().get('/me', bearer(token)),
-        })),
-      )
-    }
-    const senders = Array.from({ length: 200 }, (_, i) => people[i % people.length] ?? assert.fail())
-    const answers = await Promise.all(senders.map(({ send }) => send()))
-    assert.deepEqual(
-      answers.map(({ record }) => record.name),
-      senders.map(({ name }) => name),
-    )
-  })
 })
 
 describe('POST /validateLoggedInUser', () => {
@@ -194,9 +171,7 @@ describe('POST /validateLoggedInUser', () => {
   })
 
   test('S64 S94 rejects a session, an opaque token, a password, an expired JWT and an anonymous request with 401', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const session = await signIn(site, person)
+    const { site, person, ada: session } = await siteWithAda(t)
     const token = await takeToken(site, person)
     const over = await keysOf(site, () => Date.now() - 900_000).sign(
       new SessionToken(person.id, new Date(Date.now() - 1)),

@@ -39,16 +39,6 @@ describe('GET /account/password', () => {
     assert.match(inputs[0] ?? '', new RegExp(` value="${person.email}".* readonly `))
     for (const input of inputs.slice(1)) assert.doesNotMatch(input, /value=|maxlength|onpaste|readonly/)
   })
-
-  test('redirects an anonymous visitor to sign-in and back', async (t) => {
-    const { site, person } = await siteWithAda(t)
-    const anonymous = site.visitor()
-    const { status, headers } = await anonymous.page(path)
-    assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Fpassword'])
-    const back = await anonymous.form('/login', { username: person.email, password, next: path })
-    assert.equal(back.headers.location, path)
-    assert.equal((await anonymous.page(path)).status, 200)
-  })
 })
 
 describe('GET /.well-known/change-password', () => {
@@ -136,20 +126,6 @@ describe('POST /account/password', () => {
     assert.equal(await count(site, 'sessions'), 0)
     assert.equal((await ada.get('/me')).status, 401)
     assert.equal((await site.visitor().get('/account/password', basic(person))).status, 303)
-  })
-
-  test('rejects tokens and anonymous requests', async (t) => {
-    const { site, person } = await siteWithAda(t)
-    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
-    const before = await dump(site)
-    for (const each of [token, jwt]) {
-      assert.equal((await site.visitor().json(path, change, bearer(each))).status, 401)
-      assert.equal((await site.visitor().form(path, change, bearer(each))).status, 401)
-    }
-    assert.equal((await site.visitor().json(path, change)).status, 401)
-    const { status, headers } = await site.visitor().form(path, change)
-    assert.deepEqual([status, headers.location], [303, '/login'])
-    assert.deepEqual(await dump(site), before)
   })
 
   test('J9 ends older JWTs at routes that load the user, and accepts newer ones', async (t) => {

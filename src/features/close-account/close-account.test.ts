@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { count, dump, sql } from '../../testing/database.ts'
 import { basic, bearer, password, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import { ageSessions } from '../../testing/second-factor.ts'
-import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 const path = '/account/close'
 const close = { password, confirm: 'on' }
@@ -19,12 +19,6 @@ describe('GET /account/close', () => {
     assert.match(text, /<input id="password" name="password" type="password" autocomplete="current-password"/)
     assert.match(text, /<input id="confirm" name="confirm" type="checkbox" value="on"[^>]*>\n/)
     assert.doesNotMatch(text, /<input id="confirm"[^>]* checked/)
-  })
-
-  test('redirects an anonymous visitor to sign-in, with this path in `next`', async (t) => {
-    const { site } = await siteWithAda(t)
-    const { status, headers } = await site.visitor().page(path)
-    assert.deepEqual([status, headers.location], [303, '/login?next=%2Faccount%2Fclose'])
   })
 })
 
@@ -120,33 +114,6 @@ describe('POST /account/close', () => {
     assert.equal(await count(site, 'users'), 0)
   })
 
-  test('D5 counts a wrong password as a failed attempt, and sends 429 with Retry-After over the limit', async (t) => {
-    const { site, ada } = await siteWithAda(t, { THROTTLE: 'on' })
-    for (let i = 0; i < 10; i += 1)
-      assert.equal((await ada.json(path, { password: 'wrong canary' })).status, 400)
-    assert.equal((await ada.json(path, { password })).status, 429)
-    const { status, headers, text } = await ada.form(path, close)
-    assert.equal(status, 429)
-    assert.match(headers['retry-after'] ?? '', /^\d+$/)
-    assert.match(
-      text,
-      /role="alert"[\s\S]*<p>Too many attempts for this account from your network or device\. Try again in 15 minutes, at \d\d:\d\d UTC\.<\/p>/,
-    )
-    assert.equal(await count(site, 'users'), 1)
-  })
-
-  test('rejects tokens, anonymous requests and requests from other origins', async (t) => {
-    const { site, ada, person } = await siteWithAda(t)
-    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
-    for (const each of [token, jwt])
-      assert.equal((await site.visitor().json(path, { password }, bearer(each))).status, 401)
-    assert.equal((await site.visitor().json(path, { password })).status, 401)
-    const { status, headers } = await site.visitor().form(path, close)
-    assert.deepEqual([status, headers.location], [303, '/login'])
-    assert.equal((await ada.form(path, close, { 'sec-fetch-site': 'same-site' })).status, 403)
-    assert.equal(await count(site, 'users'), 1)
-  })
-
   test('responds to ten concurrent requests without a 5xx, and closes the account', async (t) => {
     const { site, ada, person } = await siteWithAda(t)
     const answers = await Promise.all(
@@ -169,9 +136,3 @@ describe('GET /account/closed', () => {
     assert.deepEqual([status, headers.location], [303, '/account'])
   })
 })
-
-async function siteWithAda(t: TestContext, environment: Record<string, string> = {}) {
-  const site = await startSite(t, environment)
-  const person = await signUp(site)
-  return { site, person, ada: await signIn(site, person) }
-}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { basic, signIn, signUp, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 describe('POST /account/data', () => {
   it('returns the data of the account as a file, without secrets', async (t) => {
@@ -23,8 +24,7 @@ describe('POST /account/data', () => {
   })
 
   it('is recorded in the activity', async (t) => {
-    const site = await startSite(t)
-    const browser = await signIn(site, await signUp(site))
+    const { ada: browser } = await siteWithAda(t)
     await browser.form('/account/data', {})
     assert.match((await browser.page('/account/activity')).text, />Data downloaded</)
   })

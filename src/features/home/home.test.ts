@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { changes } from '../../testing/database.ts'
 import { basic, bearer, signIn, signUp, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 const signOut = /<form method="post" action="\/logout">/
 
@@ -18,8 +19,7 @@ describe('GET /', () => {
   })
 
   test('S91 shows the signed-in user', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site, 'Ada'))
+    const { ada } = await siteWithAda(t)
     const { status, text } = await ada.page('/')
     assert.equal(status, 200)
     assert.match(text, /Account of <\/span><bdi>Ada<\/bdi>/)
@@ -48,8 +48,7 @@ describe('GET /signup', () => {
   })
 
   test('redirects a signed-in user to the account', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const { status, headers } = await ada.page('/signup')
     assert.deepEqual([status, headers.location], [303, '/account'])
   })
@@ -102,8 +101,7 @@ describe('GET /login', () => {
   })
 
   test('S91 redirects a signed-in user to a safe `next`, otherwise to the account', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const sentTo = async (query: string) => {
       const { status, headers } = await ada.page(`/login${query}`)
       assert.equal(status, 303)
@@ -119,8 +117,7 @@ describe('GET /login', () => {
 
 describe('GET /account', () => {
   test('S67 S91 is the page of the signed-in user', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const { status, text } = await ada.page('/account')
     assert.equal(status, 200)
     assert.match(text, /value="Ada"/)
@@ -154,9 +151,7 @@ describe('GET /account', () => {
 
 describe('a query of thousands of parameters', () => {
   test('is parsed once for each parameter that the route reads', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site, 'Ada')
-    const visitor = await signIn(site, ada)
+    const { site, person: ada, ada: visitor } = await siteWithAda(t)
     const many = `?${'a&'.repeat(7_000)}`
     const parses = t.mock.method(URLSearchParams.prototype, 'getAll')
     const answers = [
@@ -298,8 +293,7 @@ describe('the site', () => {
   })
 
   test('F1 L4 sends no HSTS over plain HTTP, and a cookie with the name session', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     assert.equal((await ada.page('/account')).headers['strict-transport-security'], undefined)
     assert.ok(ada.cookies.has('session'))
   })

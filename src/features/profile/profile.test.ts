@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { dump, sql } from '../../testing/database.ts'
-import { basic, bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
-import { startSite } from '../../testing/site.ts'
+import { basic } from '../../testing/people.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 const path = '/account/name'
 
 describe('GET /account', () => {
   test('links to the pages of the account, and each responds with 200 and no-store', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     await sql(site, 'update users set created_at = ?', [Date.UTC(2026, 1, 3)])
     const { text, headers } = await ada.page('/account')
     assert.equal(headers['cache-control'], 'no-store')
@@ -28,8 +27,7 @@ describe('GET /account', () => {
   })
 
   test('has a form for the name, and shows the time of the sign-up', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     await sql(site, 'update users set created_at = ?', [Date.UTC(2026, 1, 3, 4, 5)])
     const { text } = await ada.page('/account')
     assert.match(text, /<form method="post" action="\/account\/name"/)
@@ -39,8 +37,7 @@ describe('GET /account', () => {
   })
 
   test('shows the first steps to a new user, until the account is a day old', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     const page = async () => (await ada.page('/account', { host: 'localhost:3000' })).text
     const stepsOf = (text: string) => [...text.matchAll(/<h3>([^<]+)/g)].map(([, step]) => step)
     const text = await page()
@@ -57,8 +54,7 @@ describe('GET /account', () => {
   })
 
   test('offers a passkey once after a sign-in with the password', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     await sql(site, 'update users set created_at = ?', [Date.UTC(2026, 1, 3)])
     const offer = /Next time, skip the password/
     assert.doesNotMatch(
@@ -72,8 +68,7 @@ describe('GET /account', () => {
   })
 
   test('shows no text from a crafted link', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const { text } = await ada.page('/account?notice=Your+password+has+been+changed&changed=1')
     assert.doesNotMatch(text, /role="alert"|has been changed/)
   })
@@ -127,23 +122,4 @@ describe('POST /account/name', () => {
       assert.equal((await ada.json(path, { name })).status, 400)
     assert.deepEqual(await dump(site), before)
   })
-
-  test('rejects tokens, anonymous requests and requests from other sites', async (t) => {
-    const { site, ada, person } = await siteWithAda(t)
-    const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
-    const before = await dump(site)
-    for (const each of [token, jwt])
-      assert.equal((await site.visitor().json(path, { name: 'Eve' }, bearer(each))).status, 401)
-    assert.equal((await site.visitor().json(path, { name: 'Eve' })).status, 401)
-    const { status, headers } = await site.visitor().form(path, { name: 'Eve' })
-    assert.deepEqual([status, headers.location], [303, '/login'])
-    assert.equal((await ada.form(path, { name: 'Eve' }, { 'sec-fetch-site': 'cross-site' })).status, 403)
-    assert.deepEqual(await dump(site), before)
-  })
 })
-
-async function siteWithAda(t: TestContext) {
-  const site = await startSite(t)
-  const person = await signUp(site)
-  return { site, person, ada: await signIn(site, person) }
-}

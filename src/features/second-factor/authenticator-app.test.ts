@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { hotp, stepAt } from '../../account/second-factor/totp.ts'
 import { sql } from '../../testing/database.ts'
 import { password, signIn, signUp } from '../../testing/people.ts'
 import { receiveMails } from '../../testing/receive-mails.ts'
 import { ageSessions, fromBase32, turnOnApp } from '../../testing/second-factor.ts'
-import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 
 const setUpPage = '/account/security/totp'
 const codesPage = '/account/security/recovery-codes'
-
-async function siteWithAda(t: TestContext) {
-  const site = await startSite(t)
-  const person = await signUp(site)
-  return { site, person, ada: await signIn(site, person) }
-}
 
 /** The key on the set-up page. */
 async function keyOn(visitor: Visitor): Promise<string> {

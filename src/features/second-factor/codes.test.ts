@@ -10,13 +10,8 @@ import { receiveMails } from '../../testing/receive-mails.ts'
 import { recordStatements } from '../../testing/record-statements.ts'
 import { fromBase32, turnOnApp } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { User } from '../../users/user.ts'
-
-async function siteWithAda(t: TestContext) {
-  const site = await startSite(t)
-  const person = await signUp(site)
-  return { site, person, ada: await signIn(site, person) }
-}
 
 /** Two sites on one database, like two processes, and a user with an authenticator app. */
 async function twoSites(t: TestContext) {

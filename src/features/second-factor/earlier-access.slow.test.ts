@@ -14,6 +14,7 @@ import { password, signIn, signUp } from '../../testing/people.ts'
 import { receiveMails } from '../../testing/receive-mails.ts'
 import { turnOnApp } from '../../testing/second-factor.ts'
 import { type Site, startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
 
 const setUpPage = '/account/security/totp'
@@ -22,9 +23,7 @@ const accountLock = / from `users` .* for update/
 
 describe('a thief with an earlier session', () => {
   test('T4 shares the rate limit of unknown devices after the owner sets up an app', async (t) => {
-    const site = await startSite(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
-    const ada = await signUp(site)
-    const thief = await signIn(site, ada)
+    const { site, person: ada, ada: thief } = await siteWithAda(t, { THROTTLE: 'on', TRUST_PROXY: '1' })
     const { visitor: owner } = await turnOnApp(site, ada)
     const guess = (visitor: typeof thief, network: number) =>
       visitor.json(
@@ -39,9 +38,7 @@ describe('a thief with an earlier session', () => {
   })
 
   test('T9 cannot choose the key of the app that the owner sets up', async (t) => {
-    const site = await startSite(t)
-    const ada = await signUp(site)
-    const thief = await signIn(site, ada)
+    const { site, person: ada, ada: thief } = await siteWithAda(t)
     const { record } = await thief.json(setUpPage, {})
     const owner = await signIn(site, ada)
     const { text } = await owner.page(setUpPage)
@@ -83,8 +80,7 @@ describe('a request whose session ends before the request locks the account row'
   const afterSession = isOnPostgres ? accountLock : / join `users` /
 
   test('E6 T8 starts no session by a confirmation', async (t) => {
-    const site = await startSite(t)
-    const visitor = await signIn(site, await signUp(site))
+    const { site, ada: visitor } = await siteWithAda(t)
     const other = await lockDatabase(t, site)
     const confirming = visitor.json('/confirm', { password })
     await other.waitForStatement(afterSession)

@@ -3,16 +3,14 @@ import { describe, test } from 'node:test'
 import { hotp, stepAt } from '../../account/second-factor/totp.ts'
 import { sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
-import { password, signIn, signUp } from '../../testing/people.ts'
+import { password } from '../../testing/people.ts'
 import type { Answer } from '../../testing/promises.ts'
 import { fromBase32 } from '../../testing/second-factor.ts'
-import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 describe('the secrets of a second factor', () => {
   test('T9 O2 are in no log line and no later response, and are encrypted or hashed in the database', async (t) => {
-    const site = await startSite(t, { LOG_LEVEL: 'trace' })
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t, { LOG_LEVEL: 'trace' })
 
     // The page shows the key until the set-up is finished.
     await ada.form('/account/security/totp', {})

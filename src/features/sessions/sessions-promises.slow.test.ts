@@ -9,6 +9,7 @@ import { dumpAll } from '../../testing/dump.ts'
 import { transactionPauser } from '../../testing/pause-transaction.ts'
 import { basic, bearer, type Person, password, signIn, signUp, takeToken } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 import { UserToken } from '../../users/user-token.ts'
 
@@ -66,8 +67,7 @@ describe('GET /account/sessions', () => {
   test('E8 writes nothing in 60 requests, and writes once in 100 more requests two minutes later', async (t) => {
     // The time stands still, so that a slow machine does not write once a minute.
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    const site = await startSite(t)
-    const here = await signIn(site, await signUp(site))
+    const { site, ada: here } = await siteWithAda(t)
     const before = await changes(site)
     for (let i = 0; i < 60; i += 1) await here.get('/account/sessions')
     assert.equal(await changes(site), before)

@@ -8,6 +8,7 @@ import { rawRequest } from '../../auth/testing/raw-request.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { bearer, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
@@ -48,8 +49,7 @@ const values = fc.sample(
 
 describe('an Authorization header', () => {
   test('A1 with an invalid value gets 401 on guarded routes, and is ignored on pages (500 and 40 generated values)', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     const before = await dumpAll(site)
     for (const authorization of values) {
       const path = authorization.length % 2 ? '/me' : '/secure'

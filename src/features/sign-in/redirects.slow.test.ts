@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { password, signIn, signUp } from '../../testing/people.ts'
-import { startSite } from '../../testing/site.ts'
+import { password } from '../../testing/people.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 const good = [
   ...[
@@ -37,9 +37,7 @@ const dropped = [
 
 describe('the redirect after sign-in', () => {
   test('H3 leads to the requested page with its query and fragment, but never to `/login`, `/logout` or `/signup`', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t)
     const expected = [
       ...good.map((next) => [next, next]),
       ...dropped.map((next) => [next, '/account']),
@@ -66,9 +64,7 @@ describe('the redirect after sign-in', () => {
   })
 
   test('H5 is a 303 with an escaped body', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t)
     for (const path of [
       '/"><script>alert(1)</script>',
       "/'><img src=x onerror=alert(1)>",

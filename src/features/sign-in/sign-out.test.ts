@@ -3,13 +3,13 @@ import { describe, test } from 'node:test'
 import { count, sql } from '../../testing/database.ts'
 import { basic, bearer, password, signIn, signUp, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 const cleared = 'session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'
 
 describe('POST /logout', () => {
   test('E5 as a form ends the session on the server, clears the cookie and redirects home with 303', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     const { session } = ada
     const { status, headers, cookies } = await ada.form('/logout', {})
     assert.deepEqual([status, headers.location, cookies], [303, '/', [cleared]])
@@ -22,8 +22,7 @@ describe('POST /logout', () => {
   })
 
   test('as JSON or without a body responds with 204', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     for (const visitor of [ada, await signIn(site, { email: 'ada@example.com' })]) {
       const { status, text, cookies } = await (visitor === ada
         ? ada.json('/logout', {})
@@ -55,8 +54,7 @@ describe('POST /logout', () => {
   })
 
   test('ends the session of a disabled user too', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     await sql(site, 'update users set disabled_at = 1')
     assert.equal((await ada.post('/logout')).status, 204)
     assert.equal(await count(site, 'sessions'), 0)
@@ -75,17 +73,14 @@ describe('POST /logout', () => {
   })
 
   test('G4 requires POST, so that a link does not sign out', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const { status, headers } = await ada.page('/logout')
     assert.deepEqual([status, headers.allow], [405, 'POST'])
     assert.equal((await ada.get('/me')).status, 200)
   })
 
   test('ends the old session during a sign-in of the same browser, and the sign-in starts a new one', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const ada = await signIn(site, person)
+    const { site, person, ada } = await siteWithAda(t)
     const old = ada.session
     const body = new URLSearchParams({ username: person.email, password }).toString()
     const login = ada.open('POST', '/login', {
@@ -104,8 +99,7 @@ describe('POST /logout', () => {
   })
 
   test('is not undone by a concurrent failed sign-in of the same browser', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     const old = ada.session
     const login = ada.open('POST', '/login', {
       expect: '100-continue',

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { count, dump, sql } from '../../testing/database.ts'
-import { basic, password, registration, signIn, signUp } from '../../testing/people.ts'
+import { basic, password, registration, signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { verifyPassword } from '../../users/password.ts'
 
 const uuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
@@ -146,8 +147,7 @@ describe('POST /users as JSON', () => {
   })
 
   test('does not replace the session of a signed-in user', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const { status, cookies } = await ada.json('/users', registration('Bob'))
     assert.deepEqual([status, cookies], [201, []])
     assert.equal((await ada.get('/me')).record.name, 'Ada')
@@ -222,8 +222,7 @@ describe('POST /users as a form', () => {
   })
 
   test('E3 E18 ends another user’s session in the same browser, and starts a new one', async (t) => {
-    const site = await startSite(t)
-    const browser = await signIn(site, await signUp(site))
+    const { site, ada: browser } = await siteWithAda(t)
     const old = browser.session
     await browser.form('/users', fields({ name: 'Bob', email: 'bob@example.com' }))
     assert.equal((await browser.get('/me')).record.name, 'Bob')

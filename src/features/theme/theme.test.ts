@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { signIn, signUp } from '../../testing/people.ts'
-import { startSite } from '../../testing/site.ts'
+import { siteWithAda } from '../../testing/site-with-ada.ts'
 
 describe('POST /account/theme', () => {
   it('keeps the theme in a cookie, and removes the cookie for the theme of the device', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { ada } = await siteWithAda(t)
     const schemeOf = async () =>
       /<meta name="color-scheme" content="([^"]*)">/.exec((await ada.page('/account')).text)?.[1]
     assert.equal(await schemeOf(), 'light dark')
@@ -20,8 +18,7 @@ describe('POST /account/theme', () => {
   })
 
   it('rejects another theme, and pages ignore another value of the cookie', async (t) => {
-    const site = await startSite(t)
-    const ada = await signIn(site, await signUp(site))
+    const { site, ada } = await siteWithAda(t)
     assert.equal((await ada.json('/account/theme', { theme: '"><script>' })).status, 400)
     const { text } = await site.visitor().page('/login', { cookie: 'theme=x' })
     assert.match(text, /content="light dark"/)
