@@ -118,6 +118,23 @@ describe('Throttle', () => {
     assert.equal((await flood([new Throttle(orm)], known, wrong)).evaluated, 10)
   })
 
+  test('limits a known device to 100 failed attempts in a day, and to 100 successful ones in 15 minutes', async (t) => {
+    const { orm } = await openOne(t)
+    let now = Date.parse('2026-11-21T12:00:00Z')
+    const throttle = new Throttle(orm, () => now)
+    const attempts = (count: number, device: string) => Array(count).fill({ ...guess, device })
+    let failed = 0
+    for (let round = 0; round < 12; round += 1) {
+      failed += (await flood([throttle], attempts(12, 'first'), wrong)).evaluated
+      now += 25 * 60_000
+    }
+    assert.equal(failed, 100)
+    const succeeded: number[] = []
+    for (let round = 0; round < 2; round += 1)
+      succeeded.push((await flood([throttle], attempts(60, 'second'), right)).evaluated)
+    assert.deepEqual(succeeded, [60, 40])
+  })
+
   test('does not count an attempt whose evaluation throws', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
