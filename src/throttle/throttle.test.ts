@@ -292,6 +292,21 @@ describe('Throttle', () => {
     await assert.rejects(throttle.attempt({ ...guess, address: '203.0.113.1' }, right), TryLater)
   })
 
+  test('D1 accepts an account after its password reset, and keeps the limits of all others', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = new Throttle(orm)
+    const [ada, bob] = [guess, { ...guess, account: 'bob@example.com', address: '203.0.113.1' }]
+    for (const [one, other] of [
+      [ada, bob],
+      [bob, ada],
+    ] as const) {
+      for (const each of [one, other]) await flood([throttle], Array(10).fill(each), wrong)
+      await resetAttempts(orm.em.fork(), one.account)
+      await assert.rejects(throttle.attempt(other, right), TryLater)
+      assert.equal(await throttle.attempt(one, right), 'right')
+    }
+  })
+
   test('counts in a transaction, and a rollback undoes the count', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)
