@@ -53,7 +53,7 @@ function postgresSlow(): string[] {
     'src/account/activity/audit-trail.slow.test.ts',
     'src/features/second-factor/{earlier-access,guessing-codes}.slow.test.ts',
     'src/{commands/copy-database,site/hostile-text,throttle/guessing,database/postgres/*}.slow.test.ts',
-    'src/users/{check-credentials,user}.test.ts',
+    'src/users/user.test.ts',
   ).filter((file) => !postgres.includes(file))
 }
 

@@ -1,11 +1,10 @@
+import { nextPath } from '#auth'
 import { audit } from '../site/audit.ts'
 import { fieldsOf } from '../site/form.ts'
 import { seeOther, wantsPage } from '../site/page.ts'
 import { userRecord } from '../site/records.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { User } from '../users/user.ts'
-import { afterSignIn } from './after-sign-in.ts'
-import { storeDevice } from './devices/store-device.ts'
 import { notify } from './notify.ts'
 import type { Services } from './services.ts'
 import { lifetime } from './sessions/session-limits.ts'
@@ -36,7 +35,7 @@ export async function completeSignIn(
   ctx.auth.login(user, User, { methods, ...(at && { at }) })
   ctx.session.maxAge = lifetime(isKept)
   if (methods.join() === 'pwd' && wantsPage(ctx)) ctx.session.offersPasskey = true
-  await storeDevice(services, ctx, user, (em) => notify(services, ctx, em, user, 'new device'))
+  await services.guessing?.devices.store(ctx, user, (em) => notify(services, ctx, em, user, 'new device'))
   audit(ctx, 'signed in', user, { detail })
   if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next), notice)
   else ctx.body = userRecord(user)
@@ -46,4 +45,28 @@ export async function completeSignIn(
 export function asksToBeKept(ctx: SiteContext): boolean {
   const { remember } = fieldsOf(ctx)
   return remember === 'on' || remember === true
+}
+
+/** The path after a sign-in: `next`, or `/account` if `next` is missing, invalid, `/login`, `/logout` or `/signup`. */
+export function afterSignIn(next: unknown): string {
+  if (next === undefined) return '/account'
+  const path = nextPath(next, '/account')
+  return /^\/(?:login|logout|signup)$/i.test(pathname(path)) ? '/account' : path
+}
+
+/** Returns `next` if it is a valid redirect target, otherwise `undefined`. */
+export function requestedPath(next: unknown): string | undefined {
+  return next !== undefined && afterSignIn(next) === next ? next : undefined
+}
+
+/** Adds `next` to the query of a path, unless it is no valid redirect target. */
+export function withNextPath(path: string, next: unknown): string {
+  const valid = requestedPath(next)
+  if (valid === undefined) return path
+  return `${path}${path.includes('?') ? '&' : '?'}next=${encodeURIComponent(valid)}`
+}
+
+// Normalised and decoded, because dots and escapes allow several spellings of a path.
+function pathname(path: string): string {
+  return decodeURIComponent(new URL(path, 'https://here.invalid').pathname)
 }

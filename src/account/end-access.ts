@@ -25,7 +25,7 @@ export async function overwritePassword(
   { kind, entity, id, email }: LockedAccount,
   passwordHash: string,
 ): Promise<void> {
-  // Read the time after the lock, because waiting for it may take seconds. `SignedTokenUser` rejects tokens from before this time.
+  // Read the time after the lock, because waiting for it may take seconds. `signedTokenUser` rejects tokens from before this time.
   await changeCredentials(em, id, { passwordHash, passwordChangedAt: new Date() }, entity)
   await endAccess(em, id)
   await resetAttempts(em, accountKey({ kind, username: email }))

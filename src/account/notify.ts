@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { NoticeData, NoticeEvent } from '../mail/notices.ts'
 import type { SiteContext } from '../site/site-context.ts'
-import { isVerified } from '../users/person.ts'
-import type { User } from '../users/user.ts'
+import { isVerified, type User } from '../users/user.ts'
 import { deviceName } from './devices/device-name.ts'
 import type { Services } from './services.ts'
 

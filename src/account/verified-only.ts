@@ -1,8 +1,7 @@
 import type { Next } from 'koa'
 import { Refusal } from '../refusal.ts'
 import type { SiteContext } from '../site/site-context.ts'
-import { isVerified } from '../users/person.ts'
-import { User } from '../users/user.ts'
+import { isVerified, User } from '../users/user.ts'
 
 /**
  * A guard for routes that need a user with a verified address. Rejects other users with 403. Use it after the guard that

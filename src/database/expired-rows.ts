@@ -1,6 +1,6 @@
 import type { EntityClass, MikroORM } from '@mikro-orm/core'
+import { clockSkew } from '../durations.ts'
 import { deleteBatch } from './delete-batch.ts'
-import { clockSkew } from './future-time.ts'
 import type { Purgeable } from './purge.ts'
 
 interface Expiring {

@@ -1,6 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { framingProblem } from './framing.ts'
+import { framingProblem } from './valid-request.ts'
 
 const maxUnanswered = 16
 

@@ -67,21 +67,10 @@ export function httpServer(
   // Without this option, full workers return a connection to the primary endlessly. Node's types lack the option.
   Object.assign(server, { dropMaxConnection: true })
 
-  const handle = app.callback()
   limitConnectionsOfAddress(server, maxConnectionsOfAddress, isProxy)
-  const connections = new Connections(server, (request, response) => {
-    request.url = originForm(request.url)
-    return handle(request, response)
-  })
+  const connections = new Connections(server, app.callback())
   // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
   return { server, stop: (drain) => shutDown(server, connections, { drain, gracePeriod, longestRequest }) }
-}
-
-/** The target as a path and a query (RFC 9112 §3.2.1), or `*` if it is invalid. */
-function originForm(target = '*'): string {
-  if (target.startsWith('/')) return target
-  const { pathname = '', search = '' } = URL.parse(target) ?? {}
-  return pathname.startsWith('/') ? pathname + search : '*'
 }

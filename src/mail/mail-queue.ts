@@ -1,7 +1,6 @@
 import { defineEntity, type EntityManager, LockMode, type MikroORM, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
-import { clockSkew } from '../database/future-time.ts'
-import { hour, minute, second } from '../durations.ts'
+import { clockSkew, hour, minute, second } from '../durations.ts'
 import { User } from '../users/user.ts'
 import type { MailKind, Mails } from './mail-kinds.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { newIdentifier } from '../database/identifier.ts'
 import { dumpAll } from '../testing/dump.ts'
 import { signIn, signUp } from '../testing/people.ts'
 import { providerSite } from '../testing/provider-site.ts'
@@ -8,7 +9,6 @@ import { recordSiteStatements } from '../testing/record-site-statements.ts'
 import { others, routes } from '../testing/routes.ts'
 import { startSite } from '../testing/site.ts'
 import { siteWithAda } from '../testing/site-with-ada.ts'
-import { newIdentifier } from './host-cookie.ts'
 
 // Excludes characters that a client cannot send in a header.
 const units = fc

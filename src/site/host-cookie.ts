@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { ExtendableContext } from 'koa'
 
 /** A cookie for this host only, hidden from scripts. A secret value needs no signature, because it cannot be guessed. */
@@ -50,9 +49,4 @@ export class HostCookie {
   clear(ctx: ExtendableContext): void {
     this.write(ctx, '', 0)
   }
-}
-
-/** Generates a value for such a cookie: 256 random bits in base64url. */
-export function newIdentifier(): string {
-  return randomBytes(32).toString('base64url')
 }

@@ -1,7 +1,6 @@
 import type { Next } from 'koa'
 import { Refusal } from '../refusal.ts'
-import { isVerified } from '../users/person.ts'
-import { User } from '../users/user.ts'
+import { isVerified, User } from '../users/user.ts'
 import { page, wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
 

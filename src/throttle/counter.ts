@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { clockSkew } from '../database/future-time.ts'
+import { clockSkew } from '../durations.ts'
 import type { Action, Allowance, Column } from './allowance.ts'
 import type { AttemptCount } from './attempt-count.ts'
 

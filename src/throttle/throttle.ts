@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { deleteBatch } from '../database/delete-batch.ts'
-import { clockSkew } from '../database/future-time.ts'
+import { clockSkew } from '../durations.ts'
 import { type Action, longestWindow, type Outcome, rules } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
 import { type Counter, countersOf, prefixOf } from './counter.ts'
 import { reserve, settle } from './counts.ts'
 import { blockOf, networkOf } from './network.ts'
-import { PendingLimit } from './pending-limit.ts'
-import { TaskQueue } from './task-queue.ts'
 import { tooMany } from './too-many.ts'
+import { PendingLimit, TaskQueue } from './waiting-attempts.ts'
 
 // How long an attempt waits for a reservation, the pause between retries, and `Retry-After` of a busy throttle. In milliseconds.
 const longestWait = 5_000

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
-import { digestOf } from '../database/digest.ts'
 import { unexpired } from '../database/expired-rows.ts'
-import { lockAccount } from './lock-account.ts'
-import { User } from './user.ts'
+import { digestOf } from '../database/identifier.ts'
+import { lockAccount, User } from './user.ts'
 
 const OneTimeTokenSchema = defineEntity({
   name: 'OneTimeToken',

@@ -32,10 +32,5 @@ export const person = {
     .onCreate(() => new Date()),
 }
 
-/** Whether the owner of an account has proved its e-mail address. */
-export function isVerified({ emailVerifiedAt }: { emailVerifiedAt?: Date | null | undefined }): boolean {
-  return emailVerifiedAt != null
-}
-
 /** Hides disabled accounts in every query without `filters: false`. */
 export const enabled = { enabled: { name: 'enabled', cond: { disabledAt: null }, default: true } }

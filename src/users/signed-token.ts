@@ -1,10 +1,10 @@
-import { type AuthContext, RequestAuthenticator } from '#auth'
-import { type Claims, SessionToken } from '#auth/jwt'
+import { type AuthMiddleware, BearerAuthenticator } from '#auth'
+import { type Claims, type JWTKeys, SessionToken } from '#auth/jwt'
 import { KeyLookUp } from '#auth/mikro-orm'
 import { User } from './user.ts'
 
 /**
- * The site's session token (JWT). A claim has the time of the last password change, so that `SignedTokenUser` rejects tokens of
+ * The site's session token (JWT). A claim has the time of the last password change, so that `signedTokenUser` rejects tokens of
  * earlier passwords.
  */
 export class SignedToken extends SessionToken {
@@ -38,16 +38,14 @@ export class SignedToken extends SessionToken {
   }
 }
 
-/** Loads the user of a verified token. Rejects tokens of disabled and deleted users and of earlier passwords. */
-export class SignedTokenUser extends RequestAuthenticator<User> {
-  readonly user = User
-  readonly #users = new KeyLookUp(User)
-
-  override async attempt(ctx: AuthContext): Promise<void> {
-    const token = ctx.auth.peek(SignedToken)
-    const user = token && (await this.#users.find(ctx, token.userId))
-    if (user && token.isFor(user)) ctx.auth.login(user)
-  }
+/** Accepts a signed token in place of its user. Rejects tokens of disabled and deleted users and of earlier passwords. */
+export function signedTokenUser(keys: JWTKeys): AuthMiddleware {
+  const users = new KeyLookUp(User)
+  return BearerAuthenticator.from(User, async (value, ctx) => {
+    const token = await keys.verify(value, SignedToken)
+    const user = token && (await users.find(ctx, token.userId))
+    return user && token.isFor(user) ? user : undefined
+  })
 }
 
 function isOptionalTime(value: unknown): value is number | undefined {

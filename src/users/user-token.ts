@@ -1,10 +1,10 @@
+import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { defineEntity, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { ModelTokenAuthenticatable } from '#auth/mikro-orm'
-import { digestOf } from '../database/digest.ts'
-import { isInFuture } from '../database/future-time.ts'
-import { day } from '../durations.ts'
-import { newTokenValue, storedToken } from './token-value.ts'
+import { digestOf } from '../database/identifier.ts'
+import { clockSkew, day } from '../durations.ts'
 import { User } from './user.ts'
 
 /** The default lifetime of a token, in days. */
@@ -51,7 +51,7 @@ export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, 
 
   get isValid(): boolean {
     const now = Date.now()
-    return this.expiresAt.getTime() > now && !isInFuture(this.createdAt, now)
+    return this.expiresAt.getTime() > now && this.createdAt.getTime() <= now + clockSkew
   }
 }
 
@@ -62,4 +62,33 @@ export function issueToken(now = Date.now(), days = usualDays) {
   const token = newTokenValue()
   const expiresAt = new Date(now + days * day)
   return { token, value: digestOf(token), tail: token.slice(-4), expiresAt }
+}
+
+const prefix = 'kauth_'
+// 32 bytes in base64url, and the four bytes of their CRC-32.
+const length = prefix.length + 43 + 6
+
+/** A new token: a prefix for secret scanners, 256 random bits, and a checksum. */
+export function newTokenValue(): string {
+  return withChecksum(randomBytes(32).toString('base64url'))
+}
+
+export function randomPart(value: string): string {
+  return value.slice(prefix.length, prefix.length + 43)
+}
+
+/** The token with this random part. */
+export function withChecksum(random: string): string {
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32BE(crc32(Buffer.from(random, 'base64url')))
+  return prefix + random + checksum.toString('base64url')
+}
+
+/**
+ * The stored form of a token: its SHA-256. `undefined` if the prefix or the length is wrong, which saves a query.
+ * The checksum is for secret scanners and is not verified, because a changed token has another digest.
+ */
+export function storedToken(value: string): string | undefined {
+  if (value.length !== length || !value.startsWith(prefix)) return undefined
+  return digestOf(value)
 }

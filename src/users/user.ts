@@ -1,4 +1,5 @@
-import { defineEntity, type OptionalProps } from '@mikro-orm/core'
+import { defineEntity, type EntityManager, LockMode, type OptionalProps } from '@mikro-orm/core'
+import type { AccountClass } from './admin.ts'
 import { enabled, person } from './person.ts'
 
 const UserSchema = defineEntity({ name: 'User', tableName: 'users', properties: person, filters: enabled })
@@ -14,3 +15,33 @@ export class User extends UserSchema.class {
 }
 
 UserSchema.setClass(User)
+
+/** Whether the owner of an account has proved its e-mail address. */
+export function isVerified({ emailVerifiedAt }: { emailVerifiedAt?: Date | null | undefined }): boolean {
+  return emailVerifiedAt != null
+}
+
+/** An account, and the version of its credentials that a request has seen. */
+export interface SeenAccount {
+  readonly id: string
+  readonly credentialsVersion?: number | undefined
+}
+
+/**
+ * Locks an account row until the transaction ends, and returns whether it exists. Lock it before other rows, to avoid deadlocks.
+ * @param account with `credentialsVersion`, the result is also `false` if the credentials have changed or the account is disabled
+ */
+export async function lockAccount(
+  em: EntityManager,
+  { id, credentialsVersion }: SeenAccount,
+  entity: AccountClass = User,
+): Promise<boolean> {
+  const isSeen = credentialsVersion !== undefined
+  const found = await em.findOne(entity, isSeen ? { id, credentialsVersion } : { id }, {
+    fields: ['id'],
+    lockMode: LockMode.PESSIMISTIC_WRITE,
+    disableIdentityMap: true,
+    ...(!isSeen && { filters: false }),
+  })
+  return found !== null
+}

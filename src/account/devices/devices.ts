@@ -1,12 +1,10 @@
 import { defineEntity, type EntityManager, type MikroORM, p } from '@mikro-orm/core'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { deleteBeyond } from '../../database/delete-beyond.ts'
-import { digestOf } from '../../database/digest.ts'
-import { clockSkew } from '../../database/future-time.ts'
-import { newIdentifier } from '../../site/host-cookie.ts'
+import { digestOf, newIdentifier } from '../../database/identifier.ts'
+import { clockSkew } from '../../durations.ts'
 import { emailKey } from '../../users/email.ts'
-import { lockAccount, type SeenAccount } from '../../users/lock-account.ts'
-import { User } from '../../users/user.ts'
+import { lockAccount, type SeenAccount, User } from '../../users/user.ts'
 
 const DeviceSchema = defineEntity({
   name: 'Device',

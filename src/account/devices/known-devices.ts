@@ -4,6 +4,7 @@ import { networkOf } from '../../throttle/network.ts'
 import type { User } from '../../users/user.ts'
 import { type Devices, deviceLifetime, type OnNewDevice } from './devices.ts'
 
+/** The devices of users, each identified by a cookie. Guesses from other devices cannot lock a known one out. */
 export class KnownDevices {
   readonly #devices: Devices
   readonly #cookie: HostCookie
@@ -19,10 +20,14 @@ export class KnownDevices {
     return value !== undefined && (await this.#devices.isKnown(value, email)) ? value : undefined
   }
 
-  /** Stores the device of a signed-in user, and sets its cookie. */
+  /** Stores the device of a signed-in user, and sets its cookie. An error does not fail the request. */
   async store(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void> {
-    const value = await this.#devices.store(this.#cookie.read(ctx), user, onNew)
-    if (value !== undefined) this.#cookie.write(ctx, value, deviceLifetime)
+    try {
+      const value = await this.#devices.store(this.#cookie.read(ctx), user, onNew)
+      if (value !== undefined) this.#cookie.write(ctx, value, deviceLifetime)
+    } catch (error) {
+      ctx.app.emit('error', error, ctx)
+    }
   }
 
   /** Stores the network of a program that has sent a user's password. */

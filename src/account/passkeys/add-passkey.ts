@@ -1,7 +1,6 @@
 import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
-import { lockAccount } from '../../users/lock-account.ts'
-import type { User } from '../../users/user.ts'
+import { lockAccount, type User } from '../../users/user.ts'
 import { receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
 import { descriptor, listPasskeys, maxPasskeys, Passkey, userHandleOf } from './passkey.ts'

@@ -1,6 +1,6 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { defineEntity, type EntityManager, p, UniqueConstraintViolationException } from '@mikro-orm/core'
-import { clockSkew } from '../../database/future-time.ts'
+import { clockSkew } from '../../durations.ts'
 
 const UsedChallengeSchema = defineEntity({
   name: 'UsedChallenge',

@@ -1,6 +1,6 @@
 import { hasPasskeys } from '../../config/public-url.ts'
+import { newIdentifier } from '../../database/identifier.ts'
 import { Refusal } from '../../refusal.ts'
-import { newIdentifier } from '../../site/host-cookie.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import type { Services } from '../services.ts'
 import { challengeLifetime } from './challenges.ts'

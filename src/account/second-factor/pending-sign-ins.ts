@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
-import { digestOf } from '../../database/digest.ts'
 import { unexpired } from '../../database/expired-rows.ts'
-import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
+import { digestOf, newIdentifier } from '../../database/identifier.ts'
+import { HostCookie } from '../../site/host-cookie.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 

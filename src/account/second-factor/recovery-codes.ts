@@ -1,7 +1,6 @@
 import { hkdfSync } from 'node:crypto'
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
-import { digestOf } from '../../database/digest.ts'
-import { newIdentifier } from '../../site/host-cookie.ts'
+import { digestOf, newIdentifier } from '../../database/identifier.ts'
 import { User } from '../../users/user.ts'
 import { base32 } from './base32.ts'
 

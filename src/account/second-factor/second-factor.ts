@@ -5,7 +5,6 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { changeCredentials } from '../../users/change-credentials.ts'
 import { User } from '../../users/user.ts'
 import { Device } from '../devices/devices.ts'
-import { storeDevice } from '../devices/store-device.ts'
 import { notify } from '../notify.ts'
 import type { Services } from '../services.ts'
 import { changeAccount } from '../sessions/change-account.ts'
@@ -49,7 +48,7 @@ export async function turnOn(
   user.credentialsVersion += 1
   if (!credentialsSent(ctx)) {
     renewSession(ctx, user, ['otp', 'mfa'])
-    await storeDevice(services, ctx, user)
+    await services.guessing?.devices.store(ctx, user)
   }
   return seed
 }

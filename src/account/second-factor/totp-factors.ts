@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
-import { clockSkew } from '../../database/future-time.ts'
+import { clockSkew } from '../../durations.ts'
 import { User } from '../../users/user.ts'
 import type { SecretBox } from './secret-box.ts'
 import { acceptedStep, stepAt } from './totp.ts'

@@ -2,8 +2,7 @@ import type { EntityManager } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { lockAccount } from '../../users/lock-account.ts'
-import { User } from '../../users/user.ts'
+import { lockAccount, User } from '../../users/user.ts'
 import { requireSession } from './current-session.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { clockSkew, isInFuture } from '../../database/future-time.ts'
-import { day, hour } from '../../durations.ts'
+import { clockSkew, day, hour } from '../../durations.ts'
 import type { StoredSession } from './stored-session.ts'
 
 /** The idle and absolute limits in milliseconds, without and with "Keep me signed in" (docs/security-model.md, "Sessions"). */
@@ -19,7 +18,8 @@ export function isExpired(
   now = Date.now(),
 ): boolean {
   const { idle, absolute } = limitsOf(kept)
-  if (isInFuture(createdAt, now) || isInFuture(seenAt, now)) return true
+  const latest = now + clockSkew
+  if (createdAt.getTime() > latest || seenAt.getTime() > latest) return true
   return now - seenAt.getTime() >= idle || now - createdAt.getTime() >= absolute
 }
 

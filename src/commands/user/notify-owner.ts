@@ -2,8 +2,7 @@ import { withoutLinks } from '../../account/notify.ts'
 import { sendsMail } from '../../config/mail.ts'
 import { queueMail } from '../../mail/mail-queue.ts'
 import type { NoticeEvent } from '../../mail/notices.ts'
-import { isVerified } from '../../users/person.ts'
-import type { User } from '../../users/user.ts'
+import { isVerified, type User } from '../../users/user.ts'
 import type { Call } from './command.ts'
 
 /** Queues a notice about a change by the operator, if the address is verified and the site sends mail. Admins get none. */

@@ -149,10 +149,11 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
   test('assertReadable throws in a transaction', async (t) => {
     const { orm } = await open(t)
     const connection = orm.em.getConnection() as SharedSqliteConnection
-    connection.assertReadable()
+    const client = await connection.getNativeClient()
+    connection.assertReadable(client)
     await orm.em.transactional(async () => {
-      assert.throws(() => connection.assertReadable(), /transaction/)
+      assert.throws(() => connection.assertReadable(client), /transaction/)
     })
-    connection.assertReadable()
+    connection.assertReadable(client)
   })
 })

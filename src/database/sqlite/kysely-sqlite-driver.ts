@@ -35,10 +35,6 @@ export class KyselySqliteDriver extends SqliteDriver {
     this.#convertError = convertError
   }
 
-  get isInTransaction(): boolean {
-    return this.#transaction !== undefined
-  }
-
   override async acquireConnection(): Promise<DatabaseConnection> {
     const shared = await super.acquireConnection()
     // An object of its own for each transaction tells its statements from those of others.

@@ -15,8 +15,6 @@ export class SharedSqliteDriver extends AbstractSqlDriver {
 }
 
 export class SharedSqliteConnection extends SqliteConnection {
-  #driver: KyselySqliteDriver | undefined
-
   override async connect(options?: { skipOnConnect?: boolean }): Promise<void> {
     const path = this.config.get('dbName')
     if (path && path !== ':memory:') makeDirectory(dirname(path))
@@ -43,8 +41,8 @@ export class SharedSqliteConnection extends SqliteConnection {
    * Throws during a transaction. A prepared look-up, which would read what is not committed, then uses `em.findOne`. Counts the
    * look-up without its time, which is some microseconds.
    */
-  assertReadable(): void {
-    if (this.#driver?.isInTransaction) throw new Error('A transaction is open.')
+  assertReadable(database: Database.Database): void {
+    if (database.inTransaction) throw new Error('A transaction is open.')
     countStatement()
   }
 
@@ -54,10 +52,8 @@ export class SharedSqliteConnection extends SqliteConnection {
     // `getNativeClient` works only after the connection is set up.
     const database: Database.Database = Reflect.get(this, 'database')
     const converter = this.platform.getExceptionConverter()
-    dialect.createDriver = () => {
-      this.#driver = new KyselySqliteDriver(database, timeout, (error) => converter.convertException(error))
-      return this.#driver
-    }
+    dialect.createDriver = () =>
+      new KyselySqliteDriver(database, timeout, (error) => converter.convertException(error))
     dialect.createAdapter = () => new SharedConnectionAdapter()
     return dialect
   }

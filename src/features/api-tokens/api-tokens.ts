@@ -15,9 +15,8 @@ import type { TokenRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { nameProblem } from '../../users/person-name.ts'
-import { randomPart } from '../../users/token-value.ts'
 import { User } from '../../users/user.ts'
-import { usualDays } from '../../users/user-token.ts'
+import { randomPart, usualDays } from '../../users/user-token.ts'
 
 const maxDays = 365
 const perPage = 100

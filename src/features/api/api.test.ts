@@ -7,7 +7,7 @@ import { count, dump, hide, sql } from '../../testing/database.ts'
 import { addAdmin, basic, bearer, keysOf, signIn, signUp, takeJWT, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
-import { newTokenValue } from '../../users/token-value.ts'
+import { newTokenValue } from '../../users/user-token.ts'
 
 const bearerChallenge = 'Bearer realm="restricted"'
 const refusedToken = 'Bearer realm="restricted", error="invalid_token"'

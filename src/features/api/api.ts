@@ -5,14 +5,14 @@ import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import { Admin } from '../../users/admin.ts'
-import { SignedToken, SignedTokenUser } from '../../users/signed-token.ts'
+import { SignedToken, signedTokenUser } from '../../users/signed-token.ts'
 import { User } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
 
 /** The routes of the API that have no page: `/me`, `/secure` and `/validateLoggedInUser`. */
 export function api(router: SiteRouter, { keys, passwords }: Services): void {
   const signedToken = SignedToken.authenticator(keys)
-  const anyToken = compose([UserToken.authenticator(), signedToken, new SignedTokenUser().middleware()])
+  const anyToken = compose([UserToken.authenticator(), signedTokenUser(keys)])
 
   const admin = BasicAuthenticator.from(Admin, ({ username: email, password }, ctx) =>
     passwords.findAdmin(ctx, { email, password }),

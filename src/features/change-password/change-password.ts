@@ -1,6 +1,5 @@
 import { credentialsSent } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
-import { storeDevice } from '../../account/devices/store-device.ts'
 import { endAccess } from '../../account/end-access.ts'
 import { freshUnlessPassword } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
@@ -49,7 +48,7 @@ export function changePassword(router: SiteRouter, services: Services): void {
       user.credentialsVersion += 1
       if (!credentialsSent(ctx)) {
         renewSession(ctx, user, ['pwd'])
-        await storeDevice(services, ctx, user)
+        await services.guessing?.devices.store(ctx, user)
       }
       audit(ctx, 'password changed', user)
       respond(ctx, ended)

@@ -1,6 +1,6 @@
 import { credentialsSent } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
-import { afterSignIn } from '../../account/after-sign-in.ts'
+import { afterSignIn } from '../../account/complete-sign-in.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
 import {
   confirmationOptions,

@@ -9,8 +9,7 @@ import { audit } from '../../site/audit.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import { identityRecord, listIdentities } from '../../users/linked-identity.ts'
-import { isVerified } from '../../users/person.ts'
-import { User } from '../../users/user.ts'
+import { isVerified, User } from '../../users/user.ts'
 
 // More than an account can cause by hand in 180 days. A response must not use up the memory.
 const maxRows = 10_000

@@ -4,8 +4,7 @@ import { relyingParty } from '../../account/passkeys/site-passkeys.ts'
 import type { Services } from '../../account/services.ts'
 import { day } from '../../durations.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { isVerified } from '../../users/person.ts'
-import { User } from '../../users/user.ts'
+import { isVerified, User } from '../../users/user.ts'
 
 export interface FirstStep {
   readonly kind: 'address' | 'passkey' | 'app'

@@ -9,9 +9,8 @@ import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { userRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
-import { isVerified } from '../../users/person.ts'
 import { nameProblem } from '../../users/person-name.ts'
-import { User } from '../../users/user.ts'
+import { isVerified, User } from '../../users/user.ts'
 import { firstSteps, takePasskeyOffer } from './first-steps.ts'
 
 /**

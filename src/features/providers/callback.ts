@@ -1,6 +1,6 @@
 import type { Next } from 'koa'
 import { type Answer, providerAnswer } from '#auth/openid'
-import { withNextPath } from '../../account/after-sign-in.ts'
+import { withNextPath } from '../../account/complete-sign-in.ts'
 import type { Services } from '../../account/services.ts'
 import { audit } from '../../site/audit.ts'
 import { seeOther } from '../../site/page.ts'

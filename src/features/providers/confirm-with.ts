@@ -1,6 +1,6 @@
 import { entityManager } from '#auth/mikro-orm'
 import type { Identity } from '#auth/openid'
-import { afterSignIn, requestedPath, withNextPath } from '../../account/after-sign-in.ts'
+import { afterSignIn, requestedPath, withNextPath } from '../../account/complete-sign-in.ts'
 import { isRecent } from '../../account/fresh.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'

@@ -4,9 +4,9 @@ import type { AuthContext } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
 import { type Flow, type FlowStore, flowLifetime, type NewFlow } from '#auth/openid'
 import { SecretBox } from '../../account/second-factor/secret-box.ts'
-import { digestOf } from '../../database/digest.ts'
 import { unexpired } from '../../database/expired-rows.ts'
-import { HostCookie, newIdentifier } from '../../site/host-cookie.ts'
+import { digestOf, newIdentifier } from '../../database/identifier.ts'
+import { HostCookie } from '../../site/host-cookie.ts'
 import { ProviderFlow, type Purpose, type StoredIdentity } from './provider-flow.ts'
 
 export type SiteFlowData = {

@@ -1,7 +1,6 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
-import { afterSignIn, requestedPath } from '../../account/after-sign-in.ts'
-import { storeDevice } from '../../account/devices/store-device.ts'
+import { afterSignIn, requestedPath } from '../../account/complete-sign-in.ts'
 import { limited } from '../../account/limits.ts'
 import { countVerification, mayMail } from '../../account/mail-limit.ts'
 import type { Services } from '../../account/services.ts'
@@ -53,7 +52,7 @@ export function signUpWith(router: SiteRouter, services: Services, providers: Si
     // The account has no stronger proof, so a missing time counts as now.
     const at = new Date(signUp.identity.authenticatedAt ?? Date.now())
     ctx.auth.login(user, User, { methods: [], at })
-    await storeDevice(services, ctx, user)
+    await services.guessing?.devices.store(ctx, user)
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }

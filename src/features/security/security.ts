@@ -14,8 +14,7 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { hasPassword } from '../../users/has-password.ts'
 import { identityRecord, listIdentities } from '../../users/linked-identity.ts'
-import { isVerified } from '../../users/person.ts'
-import { User } from '../../users/user.ts'
+import { isVerified, User } from '../../users/user.ts'
 
 const securityPage = '/account/security'
 

@@ -1,7 +1,6 @@
 import { entityManager } from '#auth/mikro-orm'
-import { requestedPath, withNextPath } from '../../account/after-sign-in.ts'
 import { attemptedForm } from '../../account/attempted-form.ts'
-import { asksToBeKept, completeSignIn } from '../../account/complete-sign-in.ts'
+import { asksToBeKept, completeSignIn, requestedPath, withNextPath } from '../../account/complete-sign-in.ts'
 import type { PendingSignIn } from '../../account/second-factor/pending-sign-ins.ts'
 import { countRecoveryCodes, isRecoveryCode } from '../../account/second-factor/recovery-codes.ts'
 import { plainCode, verifyCode, wrongCode } from '../../account/second-factor/verify-code.ts'

@@ -1,7 +1,6 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
-import { afterSignIn, requestedPath } from '../../account/after-sign-in.ts'
-import { storeDevice } from '../../account/devices/store-device.ts'
+import { afterSignIn, requestedPath } from '../../account/complete-sign-in.ts'
 import { isDisconnected } from '../../account/guessing.ts'
 import { limited } from '../../account/limits.ts'
 import { countVerification, mayMail } from '../../account/mail-limit.ts'
@@ -46,7 +45,7 @@ export function signUp(router: SiteRouter, services: Services): void {
     }
     ctx.session.maxAge = lifetime(false)
     ctx.auth.login(user, User, { methods: ['pwd'] })
-    await storeDevice(services, ctx, user)
+    await services.guessing?.devices.store(ctx, user)
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }

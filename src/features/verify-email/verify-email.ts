@@ -23,8 +23,7 @@ import {
   type Grant,
   issueOneTimeToken,
 } from '../../users/one-time-tokens.ts'
-import { isVerified } from '../../users/person.ts'
-import { User } from '../../users/user.ts'
+import { isVerified, User } from '../../users/user.ts'
 
 /** How long a verification link works: three days in milliseconds. */
 const lifetime = 3 * 24 * 60 * 60_000

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+import type { Context, Next } from 'koa'
+import { Refusal } from '../refusal.ts'
+
+/**
+ * The error of a request that Node's parser accepts although its end is ambiguous. Rejects transfer codings other than
+ * `chunked`, and every coding in HTTP/1.0 (RFC 9112 §6.1). Rejects unknown expectations, because the body may never arrive
+ * (RFC 9110 §10.1.1).
+ */
+export function framingProblem({ headers, httpVersion }: IncomingMessage): Refusal | undefined {
+  const { expect, 'transfer-encoding': coding } = headers
+  if (coding !== undefined && (httpVersion !== '1.1' || coding.toLowerCase() !== 'chunked')) {
+    return new Refusal(
+      400,
+      'Send the body with `Content-Length`, or with `Transfer-Encoding: chunked` in HTTP/1.1.',
+    )
+  }
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    return new Refusal(417, 'The only supported expectation is `Expect: 100-continue`.')
+  }
+  return undefined
+}
+
+/**
+ * Rejects a request with an ambiguous end. `Connections` handles no later request of the connection. Also converts the target to a path and
+ * a query.
+ */
+export function refuseAmbiguousFraming(ctx: Context, next: Next): Promise<unknown> {
+  const problem = framingProblem(ctx.req)
+  if (problem) throw problem
+  ctx.url = originForm(ctx.url)
+  return next()
+}
+
+/** The target as a path and a query (RFC 9112 §3.2.1), or `*` if it is invalid. */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target
+  const { pathname = '', search = '' } = URL.parse(target) ?? {}
+  return pathname.startsWith('/') ? pathname + search : '*'
+}
+
+// A name, an IPv4 address or an IPv6 address in brackets, with an optional port (RFC 3986 §3.2.2 and §3.2.3).
+const form = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
+
+/** Rejects a missing, repeated or invalid `Host` with 400 (RFC 9112 §3.2), and the target `*` except with OPTIONS. */
+export function oneHost(ctx: Context, next: Next): Promise<unknown> {
+  if (ctx.url === '*' && ctx.method !== 'OPTIONS')
+    throw new Refusal('invalid_host', 'Request a path, such as `/`.')
+  if (!form.test(ctx.req.headers.host ?? '') || isRepeated(ctx))
+    throw new Refusal('invalid_host', 'Send exactly one valid Host header.')
+  return next()
+}
+
+// Node keeps only the first `Host` header, but a proxy may have used another one.
+function isRepeated({ req: { rawHeaders } }: Context): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count > 1
+}
