@@ -11,6 +11,27 @@ import { day as date } from '../../site/wording.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    activity: {
+      events: {
+        event: string
+        detail: string | null
+        isRefusal: boolean
+        /** Whether it is a recent refusal of an unknown device. */
+        isSuspicious: boolean
+        at: Date
+        device: string
+        address: string
+      }[]
+      /** The chosen filter. */
+      kind?: string | undefined
+      /** The page with older events, if there are any. */
+      older?: string | undefined
+    }
+  }
+}
+
 type Shown = Views['activity']['events'][number]
 
 /** `GET /account/activity`: the events of the account, in pages. `?kind=` selects some of them. */

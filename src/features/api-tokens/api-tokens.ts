@@ -11,12 +11,26 @@ import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form
 import { HostCookie } from '../../site/host-cookie.ts'
 import { complete, page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
-import type { TokenRecord } from '../../site/records.ts'
+import type { NewTokenRecord, TokenRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { randomPart, usualDays } from '../../users/user-token.ts'
+
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'api-tokens': {
+      tokens: TokenRecord[]
+      /** The page with older tokens, if there are any. */
+      older?: string | undefined
+      created?: NewTokenRecord | undefined
+      /** Whether the form is shown. Otherwise, a confirmation is needed first. */
+      isFresh: boolean
+      values?: { name: string; days: string } | undefined
+    }
+  }
+}
 
 const maxDays = 365
 const perPage = 100

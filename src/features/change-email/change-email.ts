@@ -18,6 +18,12 @@ import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
 import { User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'change-email': { needsPassword: boolean; email?: string }
+  }
+}
+
 /** `/account/email`: sends a link to a new address. When the link is used, `confirmNewAddress` changes the address. */
 export function changeEmail(router: SiteRouter, services: Services, outbox: Outbox): void {
   outbox.onLink('change-email', createChangeLink)

@@ -21,6 +21,16 @@ import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'change-password': {
+      hasPassword: boolean
+      /** The number of API tokens that will be revoked. */
+      tokens: number
+    }
+  }
+}
+
 /** `/account/password`: changes the password, and ends all other sessions and all tokens. */
 export function changePassword(router: SiteRouter, services: Services): void {
   router.get('/account/password', signedIn, freshUnlessPassword('/account/password'), (ctx) =>

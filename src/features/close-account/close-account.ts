@@ -11,6 +11,13 @@ import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'close-account': { needsPassword: boolean; isConfirmed?: boolean }
+    'account-closed': object
+  }
+}
+
 /**
  * `/account/close`: deletes the account. Requires its password, or a fresh session and a confirmation. A form always requires the
  * confirmation.

@@ -23,6 +23,23 @@ import { hasPassword } from '../../users/has-password.ts'
 import { listIdentities } from '../../users/linked-identity.ts'
 import { User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    confirm: {
+      next?: string | undefined
+      /** The path that "Cancel" links to. */
+      back: string
+      /** What the user wants to do. */
+      purpose: string
+      hasApp: boolean
+      hasPassword: boolean
+      /** The ids of the providers whose accounts are connected. */
+      connected: readonly string[]
+      passkeyOptions?: string | undefined
+    }
+  }
+}
+
 const sections = [
   { back: '/account/tokens', purpose: 'create an API token' },
   { back: '/account/security', purpose: 'change how you sign in' },

@@ -9,6 +9,13 @@ import { page, wantsPage } from '../../site/page.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import { emailProblem } from '../../users/email.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    forgot: { email?: string }
+    'forgot-sent': object
+  }
+}
+
 /**
  * `/forgot`: mails a reset link. The handler does not look for an account. Within the rate limit, it queues a mail for every address,
  * and the outbox drops the mails to addresses without an account. So the response and its time are the same for all addresses.

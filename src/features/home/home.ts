@@ -5,6 +5,22 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    home: object
+    demo: {
+      /** What each part of the stack found in this request. */
+      trace: {
+        session: string
+        /** The authenticators of the header `Authorization`. */
+        header: [name: string, result: string][]
+        /** The time from the first middleware to the handler, in milliseconds. */
+        ms: string
+      }
+    }
+  }
+}
+
 /** `GET /`: welcomes visitors. A site without `SITE_NAME` demonstrates the package instead. */
 export function home(router: SiteRouter, services: Services): void {
   router.get('/', (ctx) => {

@@ -3,6 +3,12 @@ import { type ProblemCode, Refusal } from '../../refusal.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    problem: { code: string; title: string; status: number; explanation: string; advice: string }
+  }
+}
+
 /** `GET /problems/:code` explains a problem. The `type` of an error response is this URL. */
 export function problems(router: SiteRouter): void {
   router.get('/problems/:code', (ctx) => {

@@ -13,6 +13,24 @@ import { nameProblem } from '../../users/person-name.ts'
 import { isVerified, User } from '../../users/user.ts'
 import { firstSteps, takePasskeyOffer } from './first-steps.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    profile: {
+      user: { name: string; email: string }
+      isVerified: boolean
+      createdAt: Date
+      passwordChangedAt: Date
+      /** The new address that waits for its confirmation. */
+      pendingEmail?: string | undefined
+      /** The first steps of a new user. */
+      steps?: readonly { kind: 'address' | 'passkey' | 'app'; isDone: boolean }[] | undefined
+      offersPasskey?: boolean
+      /** The rejected input of the name form. */
+      typedName?: string | undefined
+    }
+  }
+}
+
 /**
  * `GET /account`: the profile. `POST /account/name`: changes the name, by the rules of sign-up. Returns the function that shows the
  * profile again with the errors of a rejected form.

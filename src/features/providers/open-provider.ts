@@ -8,6 +8,16 @@ import type { SiteContext } from '../../site/site-context.ts'
 import type { SiteFlowData } from './provider-flows.ts'
 import type { SiteProvider } from './site-providers.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    continue: {
+      /** The URL at the provider. */
+      url: string
+      label: string
+    }
+  }
+}
+
 /**
  * Starts a flow, and shows a page that opens the provider. A redirect would fail, because browsers apply `form-action 'self'` to it.
  *

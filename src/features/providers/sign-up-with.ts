@@ -20,6 +20,16 @@ import { insertIdentity, labelOf } from './link-identity.ts'
 import type { SignUp } from './provider-flows.ts'
 import type { SiteProviders } from './site-providers.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'sign-up-with': {
+      label: string
+      values: { name: string; email: string }
+      next?: string | undefined
+    }
+  }
+}
+
 /** `/signup/with`: creates an account for an identity that no account has. The account has no password. */
 export function signUpWith(router: SiteRouter, services: Services, providers: SiteProviders): void {
   const { flows } = providers

@@ -23,6 +23,24 @@ import { confirmationProblem, passwordProblem } from '../../users/password-probl
 import { isVerified, User } from '../../users/user.ts'
 import { createMailedLink } from './reset-link.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    reset: {
+      token: string
+      email: string
+      isFirst: boolean
+      /** Whether the app, the passkeys and the connected accounts stay. */
+      keepsFactors: boolean
+      /** Whether a sign-in also needs a code of an authenticator app. */
+      hasApp: boolean
+      /** The names of the passkeys of the account. */
+      passkeys: readonly string[]
+      /** The labels of the connected accounts. */
+      identities: readonly string[]
+    }
+  }
+}
+
 const removedNote =
   'Passkeys, authenticator app and connected accounts removed, because the address was not confirmed before'
 const purposes = ['reset', 'invite'] as const

@@ -2,10 +2,8 @@ import { entityManager } from '#auth/mikro-orm'
 import { fresh } from '../../account/fresh.ts'
 import { limitedCode } from '../../account/limits.ts'
 import { owner } from '../../account/owner.ts'
-import { base32 } from '../../account/second-factor/base32.ts'
 import { hasCodesOf, recoveryCodesOf } from '../../account/second-factor/recovery-codes.ts'
 import { newRecoveryCodes, startSetUp, turnOff, turnOn } from '../../account/second-factor/second-factor.ts'
-import { totpUri } from '../../account/second-factor/totp.ts'
 import { setUpLifetime, unconfirmedKey } from '../../account/second-factor/totp-factors.ts'
 import { plainCode } from '../../account/second-factor/verify-code.ts'
 import type { Services } from '../../account/services.ts'
@@ -19,7 +17,14 @@ import { complete, page, seeOther, takeNotice, wantsPage } from '../../site/page
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
-import { qrCode } from './qr-code.ts'
+import { showKey } from './show-key.ts'
+
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'totp-start': object
+    'recovery-codes': { codes: readonly string[] }
+  }
+}
 
 const securityPage = '/account/security'
 const setUpPage = '/account/security/totp'
@@ -120,18 +125,6 @@ export function authenticatorApp(router: SiteRouter, services: Services): void {
       ctx.body = { recoveryCodes: recoveryCodesOf(seed) }
     }
   }
-}
-
-async function showKey(
-  services: Services,
-  ctx: SiteContext,
-  key: Buffer,
-  errors: FormMessage[] = [],
-): Promise<void> {
-  const secret = base32(key)
-  const uri = totpUri(key, { issuer: services.siteName, account: ctx.auth.require(User).email })
-  if (wantsPage(ctx)) await page(ctx, 'totp-set-up', { secret, uri, qr: qrCode(uri), errors })
-  else ctx.body = { secret, uri }
 }
 
 function isOn(ctx: SiteContext): boolean {

@@ -10,11 +10,38 @@ import { currentDigest } from '../../account/sessions/session-store.ts'
 import type { ShowPage } from '../../site/form.ts'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
+import type { PasskeyRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { hasPassword } from '../../users/has-password.ts'
+import type { IdentityRecord } from '../../users/linked-identity.ts'
 import { identityRecord, listIdentities } from '../../users/linked-identity.ts'
 import { isVerified, User } from '../../users/user.ts'
+
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    security: {
+      passwordChangedAt: Date
+      /** The time at which the authenticator app was turned on. */
+      secondFactorAt: Date | undefined
+      /** Whether a second factor can be turned on. In production, this requires `SECRETS_KEY`. */
+      isAvailable: boolean
+      recoveryCodesLeft: number
+      identities: IdentityRecord[]
+      hasPassword: boolean
+      passkeys: (PasskeyRecord & { isSynced: boolean })[]
+      /** Whether the address is confirmed. */
+      isVerified: boolean
+      /** The action that the user wanted before the confirmation. Its question is open. */
+      opened?: string | string[] | undefined
+      hasPasskeys: boolean
+      /** `undefined` if the session is not fresh or the site does not support passkeys. */
+      passkeyOptions?: string | undefined
+      /** Whether the session has a proof of identity from the last ten minutes. */
+      isFresh: boolean
+    }
+  }
+}
 
 const securityPage = '/account/security'
 

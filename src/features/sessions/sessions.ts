@@ -13,8 +13,21 @@ import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
 import { pageNumber } from '../../site/query.ts'
+import type { SessionRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
+
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    sessions: {
+      sessions: SessionRecord[]
+      /** The number of sessions without the current one. */
+      others: number
+      /** The next page, if there is one. */
+      older?: string | undefined
+    }
+  }
+}
 
 const perPage = 20
 

@@ -15,6 +15,12 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import type { User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'sign-in-code': { isRecovery: boolean; next?: string | undefined }
+  }
+}
+
 /** `/login/code`: the second step of a sign-in by form. */
 export function signInCode(router: SiteRouter, services: Services): void {
   const { pendingSignIns } = services

@@ -17,6 +17,17 @@ import { User } from '../../users/user.ts'
 import { exchange } from './exchange.ts'
 import { signInWithCode } from './sign-in-code.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'sign-in': {
+      values?: { username?: string; remember?: boolean }
+      next?: string | undefined
+      /** The options of a passkey ceremony for the script of the page, as JSON. Without them, there is no passkey button. */
+      passkeyOptions?: string | undefined
+    }
+  }
+}
+
 const afterReset = 'Your password has been changed. Sign in with the new password.'
 const expiredSignIn = 'Your sign-in has expired. Please start again.'
 const cancelledSignIn = 'The sign-in was cancelled.'

@@ -19,6 +19,12 @@ import { confirmationProblem, passwordProblem } from '../../users/password-probl
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    'sign-up': { values?: { name?: string; email?: string }; next?: string | undefined }
+  }
+}
+
 /** The sign-up page, and `POST /users`, which creates an account. A form also signs the new user in. A JSON request gets the record. */
 export function signUp(router: SiteRouter, services: Services): void {
   router.get('/signup', (ctx) => {

@@ -25,6 +25,18 @@ import {
 } from '../../users/one-time-tokens.ts'
 import { isVerified, User } from '../../users/user.ts'
 
+declare module '../../site/view-data.ts' {
+  interface PageData {
+    verify: {
+      token: string
+      next: string
+      email?: string | undefined
+      isOtherAccount: boolean
+      isRefused: boolean
+    }
+  }
+}
+
 /** How long a verification link works: three days in milliseconds. */
 const lifetime = 3 * 24 * 60 * 60_000
 
