@@ -5,13 +5,14 @@ import Koa from 'koa'
 import { auth, SessionAuthenticator } from '#auth'
 import { databases, KeyLookUp } from '#auth/mikro-orm'
 import { serve } from '../../auth/testing/serve.ts'
+import type { SiteContext } from '../../site/site-context.ts'
 import { count, dump, sql } from '../../testing/database.ts'
 import { signIn, signUp } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { onlySqlite } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
-import { sessionCookie } from './session-cookie.ts'
+import { replaceSession, sessionCookie } from './session-cookie.ts'
 import { SessionStore } from './session-store.ts'
 
 const minute = 60_000
@@ -151,6 +152,17 @@ describe('sessions with a custom handler', () => {
     assert.equal((await site.visitor(visitor.session).get('/me')).status, 401)
   })
 
+  test('T14 are not replaced if they end while the handler confirms the identity', async (t) => {
+    const { visitor, held, site, url } = await siteWithHandlers(t)
+    const running = fetch(`${url}/slow-proof`, { headers: { cookie: visitor.cookie } })
+    await held.begun
+    await site.visitor(visitor.session).post('/logout')
+    held.release()
+    const { status, headers } = await running
+    assert.deepEqual([status, headers.getSetCookie()], [409, []])
+    assert.equal(await count(site, 'sessions'), 0)
+  })
+
   test('save data of a handler in the existing row', async (t) => {
     const { visitor, held, site, url } = await siteWithHandlers(t)
     held.release()
@@ -221,13 +233,14 @@ async function siteWithHandlers(t: TestContext) {
   const users = new KeyLookUp(User)
   const options = { remember: 'signed-in', key: 'user' } as const
   app.use(SessionAuthenticator.from(User, (id, ctx) => users.find(ctx, id), options))
-  app.use(async (ctx) => {
+  app.use(async (ctx: SiteContext & { session: { note?: string } }) => {
     ctx.auth.has(User)
     if (ctx.path === '/logs-out-and-throws') ctx.auth.logout(User)
     else ctx.session.note = 'written'
     if (ctx.path.endsWith('throws')) throw new Error('on purpose')
     begun.resolve()
-    if (ctx.path === '/slow') await released.promise
+    if (ctx.path.startsWith('/slow')) await released.promise
+    if (ctx.path === '/slow-proof') replaceSession(ctx, ctx.auth.require(User), ['pwd'])
     ctx.body = 'done'
   })
   const { url } = await serve(t, app)
