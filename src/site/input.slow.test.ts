@@ -32,6 +32,7 @@ const fields: Record<string, Record<string, string>> = {
   '/reset': { token: '', password: newPassword, confirmPassword: newPassword },
   '/verify': { token: 'x' },
   '/account/name': { name: 'Ada King' },
+  '/account/theme': { theme: 'dark' },
   '/account/tokens': { name: 'backup', days: '30' },
   '/account/password': { currentPassword: password, password: newPassword, confirmPassword: newPassword },
   '/account/email': { email: 'ada@example.org', password },
@@ -61,6 +62,7 @@ const fieldless = [
   '/account/security/totp',
   '/remove',
   '/recovery-codes',
+  '/account/data',
 ]
 
 // `days` has a default. A JSON request with the password needs no `confirm`.

@@ -21,6 +21,7 @@ describe('METRICS_PORT', () => {
     await signIn(site, await signUp(site))
     await site.visitor().get('/me')
     await site.visitor().get('/problems/conflict')
+    await until('the mails are sent', async () => (await scrape(port)).koa_authenticators_mails_waiting === 0)
     const samples = await scrape(port)
     const request = (method: string, status: number, route: string) =>
       samples[
