@@ -62,10 +62,11 @@ const states: { [Name in keyof Views]: Views[Name][] } = {
   ],
   continue: [{ url: `https://sso.example.com/?${encodeURIComponent(payload)}`, label: payload }],
   'sign-up-with': [
-    { label: payload, values: { name: payload, email: payload }, next: payload },
+    { label: payload, values: { name: payload, email: payload }, signUp: payload, next: payload },
     {
       label: payload,
       values: { name: '', email: '' },
+      signUp: payload,
       errors: [{ field: 'email', detail: payload }],
     },
   ],

@@ -75,6 +75,29 @@ describe('a sign-up that waits for its form', () => {
     assert.deepEqual(await sql(site, 'select digest from provider_flows'), [])
   })
 
+  test('V22 is not finished by the form of another answer', async (t) => {
+    const { site, company } = await providerSite(t)
+    const visitor = site.visitor()
+    await goWith(visitor)
+    const { text } = await visitor.page('/signup/with')
+    const [, signUp = ''] = /name="signUp" value="([^"]*)"/.exec(text) ?? []
+    company.forgery = { claims: { sub: 'person-2' } }
+    await goWith(visitor)
+    const form = { ...ada, signUp }
+    assert.equal((await visitor.form('/signup/with', form)).headers.location, '/login?expired')
+    assert.deepEqual(await identities(site), [])
+  })
+
+  test('V12 ends if the site no longer has its provider', async (t) => {
+    const { site } = await providerSite(t)
+    const visitor = site.visitor()
+    await goWith(visitor)
+    await sql(site, "update provider_flows set provider = 'former'")
+    assert.equal((await visitor.page('/signup/with')).headers.location, '/login?expired')
+    assert.equal((await visitor.form('/signup/with', ada)).headers.location, '/login?expired')
+    assert.equal(await count(site, 'users'), 0)
+  })
+
   test('D12 P13 counts as a sign-up, and not as a mail to the owner of the address', async (t) => {
     const { site, company } = await providerSite(t, { THROTTLE: 'on' })
     const owner = await signIn(site, await signUp(site))

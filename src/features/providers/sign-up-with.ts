@@ -25,6 +25,8 @@ declare module '../../site/view-data.ts' {
     'sign-up-with': {
       label: string
       values: { name: string; email: string }
+      /** Identifies the sign-up, because another tab may have replaced it. */
+      signUp: string
       next?: string | undefined
     }
   }
@@ -32,9 +34,14 @@ declare module '../../site/view-data.ts' {
 
 /** `/signup/with`: creates an account for an identity that no account has. The account has no password. */
 export function signUpWith(router: SiteRouter, services: Services, providers: SiteProviders): void {
-  const { flows } = providers
-  const showForm = async (ctx: SiteContext, errors: FormMessage[] = []) => {
+  const { flows, byId } = providers
+  const find = async (ctx: SiteContext) => {
     const signUp = await flows.findSignUp(ctx)
+    // The configuration may have changed since the answer of the provider.
+    return signUp && byId.has(signUp.provider) ? signUp : undefined
+  }
+  const showForm = async (ctx: SiteContext, errors: FormMessage[] = []) => {
+    const signUp = await find(ctx)
     return signUp ? form(ctx, labelIn(providers, signUp), signUp, errors) : seeOther(ctx, '/login?expired')
   }
 
@@ -47,8 +54,10 @@ export function signUpWith(router: SiteRouter, services: Services, providers: Si
     // Throws 503 if the session cannot be read.
     ctx.auth.has(User)
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only a form of the site.')
-    const signUp = await flows.findSignUp(ctx)
-    if (!signUp) return seeOther(ctx, '/login?expired')
+    const signUp = await find(ctx)
+    const { signUp: shown = signUp?.digest } = fieldsOf(ctx)
+    // An answer in another tab replaces the sign-up. Its identity is not the one that this form showed.
+    if (!signUp || shown !== signUp.digest) return seeOther(ctx, '/login?expired')
     const label = labelIn(providers, signUp)
     const { name: typed, email } = textFields(ctx, 'name', 'email')
     const name = typed.trim()
@@ -125,10 +134,15 @@ function howToConnect(label: string): string {
   return `There is already an account with this e-mail address. Sign in to it, and connect ${label} on the page “Security”.`
 }
 
-function form(ctx: SiteContext, label: string, { identity }: SignUp, errors: FormMessage[]): Promise<void> {
+function form(
+  ctx: SiteContext,
+  label: string,
+  { identity, digest: signUp }: SignUp,
+  errors: FormMessage[],
+): Promise<void> {
   const { name = '', email = '' } = identity
   const isSent = fieldsOf(ctx).email !== undefined
   const values = isSent ? textFields(ctx, 'name', 'email') : { name, email }
   const next = requestedPath(isSent ? fieldsOf(ctx).next : queryParameter(ctx, 'next'))
-  return page(ctx, 'sign-up-with', { label, values, next, errors })
+  return page(ctx, 'sign-up-with', { label, values, signUp, next, errors })
 }
