@@ -62,6 +62,8 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
       bearer('x'),
     ),
   cross_site: (site) => post(site, '/logout', { 'sec-fetch-site': 'cross-site' }),
+  account_disabled: (_site, t) =>
+    answer(t, (app) => app.use(() => Promise.reject(new Refusal('account_disabled', 'Disabled.')))),
   tls_required: (_site, t) => answer(t, (app) => app.use(basicOverTlsOnly)),
   email_not_verified: (_site, t) =>
     answer(t, (app) => app.use(() => Promise.reject(new Refusal('email_not_verified', 'Confirm it.')))),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { v7 as uuidv7 } from 'uuid'
 import { count, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { signIn, signUp, takeResetToken } from '../../testing/people.ts'
@@ -14,6 +15,8 @@ import {
   signUpWith,
 } from '../../testing/provider-site.ts'
 import { ageSessions, turnOnApp } from '../../testing/second-factor.ts'
+import { LinkedIdentity } from '../../users/linked-identity.ts'
+import { User } from '../../users/user.ts'
 import { ProviderFlow } from './provider-flow.ts'
 
 const link = '/account/identities/with/company'
@@ -116,7 +119,9 @@ describe('an account with an identity', () => {
     const { site } = await providerSite(t)
     const { visitor } = await signUpAndLink(site)
     await sql(site, "update users set disabled_at = '2026-01-01'")
-    assert.equal((await goWith(site.visitor())).status, 403)
+    const { status, text } = await goWith(site.visitor())
+    assert.equal(status, 403)
+    assert.match(text, /Account disabled/)
     assert.equal(await count(site, 'users'), 1)
     await sql(site, 'update users set disabled_at = null')
     await visitor.form('/account/close', { confirm: 'on' })
@@ -249,5 +254,17 @@ describe('the callback', () => {
     const { site: other } = await providerSite(t, { PROVIDERS: ' ,' })
     assert.equal((await other.visitor().form('/login/with/company', {})).status, 404)
     assert.doesNotMatch((await other.visitor().page('/login')).text, /Continue with/)
+    // From the time when the site had a provider.
+    const visitor = await signIn(other, await signUp(other))
+    const identity = {
+      provider: 'company',
+      issuer: 'x',
+      subject: 'x',
+      label: 'Company',
+      createdAt: new Date(),
+    }
+    const { id: user } = await other.orm.em.fork().findOneOrFail(User, {})
+    await other.orm.em.fork().insert(LinkedIdentity, { ...identity, id: uuidv7(), user })
+    assert.doesNotMatch((await visitor.page('/account/security')).text, /Disconnect/)
   })
 })

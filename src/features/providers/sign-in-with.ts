@@ -47,7 +47,7 @@ interface SignIn {
  * Signs in the user of an identity, or asks for the code of the authenticator app first. An unknown identity leads to the sign-up form.
  * The e-mail address of the identity finds no account, because its owner may be another person.
  *
- * @throws {Refusal} 403 if the account is disabled
+ * @throws {Refusal} `account_disabled` (403) if the account is disabled
  */
 export async function signInIdentity(
   services: Services,
@@ -81,7 +81,7 @@ async function useIdentity(
   const options = { populate: ['user'], filters: false, disableIdentityMap: true } as const
   const found = await em.findOne(LinkedIdentity, { issuer, subject }, options)
   if (!found) return undefined
-  if (found.user.disabledAt) throw new Refusal(403, 'This account is disabled.')
+  if (found.user.disabledAt) throw new Refusal('account_disabled', 'This account is disabled.')
   await em.nativeUpdate(LinkedIdentity, { id: found.id }, { lastUsedAt: new Date(), provider })
   return found.user
 }
