@@ -12,7 +12,8 @@ describe('docs/http-api.md', () => {
     const listed = [...page.matchAll(/^\| (`(?:GET|POST) .*?) \|/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`(GET|POST) ([^`?]+)[^`]*`/g)].map(([, method, path]) => `${method} ${path}`),
     )
-    assert.deepEqual(new Set(listed), new Set(routes.map(({ method, path }) => `${method} ${pattern(path)}`)))
+    const known = routes.map(({ method, path }) => `${method} ${pattern(path)}`)
+    assert.deepEqual(new Set(listed), new Set(known), 'Correct the tables of docs/http-api.md.')
   })
 
   it('has every code of a problem with its status, and no other', () => {
