@@ -60,9 +60,9 @@ function readTemplates(suffix: string, options: ConstructorParameters<typeof Eta
   return eta
 }
 
-/** Removes line breaks and control characters, which could forge a part of a mail. */
+/** Removes line breaks and control characters, which could forge a part of a mail, and values without content. */
 function oneLineEach(data: object = {}): object {
-  const entries = Object.entries(data)
+  const entries = Object.entries(data).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(entries.map(([name, value]) => [name, printable(String(value), 255)]))
 }
 
