@@ -388,7 +388,7 @@ describe('a site without a mail server', () => {
     assert.doesNotMatch(statements().join(), /count/)
     assert.deepEqual(
       log().map(({ msg, mails }) => [msg, mails]),
-      [['the outbox is full: no reset link is mailed', 2]],
+      [['the outbox is full: no link is mailed', 2]],
     )
   })
 })

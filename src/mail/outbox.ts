@@ -61,7 +61,7 @@ export class Outbox {
   /** Whether too many mails wait, for example because the mail server is down. */
   async isFull(limit = maxMails): Promise<boolean> {
     const isFull = await this.#queue.hasAtLeast(limit)
-    if (isFull) this.#options.log.warn({ mails: limit }, 'the outbox is full: no reset link is mailed')
+    if (isFull) this.#options.log.warn({ mails: limit }, 'the outbox is full: no link is mailed')
     return isFull
   }
 
