@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
-/** A test reporter: a line for each group of tests, each failed test with its error, and the counts at the end. */
+/** A test reporter: a line for each group of tests that passed, each failed test with its error, and the counts at the end. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const counts = { pass: 0, fail: 0, skipped: 0 }
   const titles: string[] = []
@@ -17,13 +17,10 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       yield `✖ ${file}: ${path}\n${inspect(data.details.error.cause)}\n`
     }
     if (type === 'test:pass' && details.type !== 'suite') counts[skip === undefined ? 'pass' : 'skipped']++
-    if (nesting === 0) yield `${mark(type)} ${file}: ${data.name} (${Math.round(details.duration_ms)} ms)\n`
+    if (type === 'test:pass' && nesting === 0)
+      yield `✔ ${file}: ${data.name} (${Math.round(details.duration_ms)} ms)\n`
   }
   for (const [name, count] of Object.entries(counts)) yield `# ${name} ${count}\n`
-}
-
-function mark(type: 'test:pass' | 'test:fail'): string {
-  return type === 'test:pass' ? '✔' : '✖'
 }
 
 // The failure of a group repeats those of its tests.

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { memoryFolder } from '../src/testing/memory-folder.ts'
 import { startPostgres } from '../src/testing/postgres-server.ts'
-import { type Counts, runProgram, sum } from './run-program.ts'
+import { type Results, runProgram, sum } from './run-program.ts'
 
 // Many tests cause these warnings. The tests of a warning listen to its event, so they do not need the output.
 const expectedWarnings = [
@@ -33,7 +33,7 @@ interface Options {
 export async function runFiles(
   files: readonly string[],
   { isIsolated = false, variables }: Options = {},
-): Promise<Counts> {
+): Promise<Results> {
   const size = Math.min(availableParallelism(), 4, files.length)
   const groups = Array.from({ length: size }, (_, i) => files.filter((_, j) => j % size === i))
   // SQLite is faster with files in memory. Isolated tests may run programs, which a file system in memory may forbid.
@@ -47,7 +47,7 @@ export async function runFiles(
 }
 
 /** Runs test files on the PostgreSQL server at `TEST_DATABASE_URL`, or on a temporary one. */
-export async function runOnPostgres(files: readonly string[], options?: Options): Promise<Counts> {
+export async function runOnPostgres(files: readonly string[], options?: Options): Promise<Results> {
   const given = process.env.TEST_DATABASE_URL
   const server = given ? undefined : await startPostgres()
   try {

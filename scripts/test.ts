@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { runFiles, runOnPostgres } from './run-files.ts'
-import { type Counts, runProgram, sum } from './run-program.ts'
+import { type Results, runProgram, sum } from './run-program.ts'
 
 // Runs the steps in the arguments one after the other: `node scripts/test.ts types lint unit`.
 
@@ -13,7 +13,7 @@ const postgres = find(
   'src/{mail/outbox,site/database-unavailable,throttle/throttle}.test.ts',
   'src/users/{one-time-tokens,user-token}.test.ts',
 )
-const steps: Record<string, () => Promise<Counts>> = {
+const steps: Record<string, () => Promise<Results>> = {
   types: () => runScript('types'),
   lint: () => runScript('lint'),
   unit: () => runFiles(find('{src,docs}/**/!(*.slow|*.faults|package).test.ts')),
@@ -28,7 +28,7 @@ const steps: Record<string, () => Promise<Counts>> = {
   equivalence: () => runScript('equivalence'),
 }
 
-const results: Counts[] = []
+const results: Results[] = []
 for (const name of process.argv.slice(2)) {
   const start = performance.now()
   const counts = await steps[name]?.()
@@ -39,7 +39,9 @@ for (const name of process.argv.slice(2)) {
   )
   results.push(counts)
 }
-const total = sum(results)
+const { failed, ...total } = sum(results)
+// A log that is cut shows only its end.
+for (const test of failed) console.log(`✖ ${test}`)
 for (const [name, count] of Object.entries(total)) console.log(`# ${name} ${count}`)
 process.exitCode = total.fail === 0 ? 0 : 1
 
@@ -65,7 +67,7 @@ function postgresFaults(): string[] {
 }
 
 /** Runs a script of package.json, if it exists. */
-function runScript(name: string, ...args: string[]): Promise<Counts> {
+function runScript(name: string, ...args: string[]): Promise<Results> {
   return runProgram('npm', ['run', '--silent', '--if-present', name, '--', ...args])
 }
 
