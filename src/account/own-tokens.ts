@@ -2,7 +2,6 @@ import { validate as isUUID } from 'uuid'
 import { credentialsSent } from '#auth'
 import { entityManager, type LastUses } from '#auth/mikro-orm'
 import { unexpired } from '../database/expired-rows.ts'
-import type { NewTokenRecord, TokenRecord } from '../site/records.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { User } from '../users/user.ts'
 import { issueToken, storedToken, UserToken, withChecksum } from '../users/user-token.ts'
@@ -10,12 +9,18 @@ import { notify } from './notify.ts'
 import type { Services } from './services.ts'
 import { changeAccount } from './sessions/change-account.ts'
 
+/** The record of a token, without its value. Tokens of older versions have no `tail`, the last four characters of the value. */
+export type TokenRecord = Awaited<ReturnType<typeof validTokens>>[number]
+
+/** The record of a new token. Its value is shown only once. */
+export type NewTokenRecord = Awaited<ReturnType<typeof createToken>>
+
 /** The user's valid tokens, newest first. `before` is the id of a token. */
 export async function validTokens(
   ctx: SiteContext,
   uses: LastUses<UserToken>,
   { before, limit }: { before: string | undefined; limit: number },
-): Promise<TokenRecord[]> {
+) {
   const { id: user } = ctx.auth.require(User)
   const found = await entityManager(ctx).find(
     UserToken,
@@ -45,7 +50,7 @@ export function createToken(
   services: Services,
   ctx: SiteContext,
   { name, days }: { name: string; days: number },
-): Promise<NewTokenRecord> {
+) {
   const { token, ...columns } = issueToken(Date.now(), days)
   return changeAccount(ctx, async (em, owner) => {
     const { id } = em.create(UserToken, { name, user: owner.id, ...columns })

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { parse as parseQuery } from 'node:querystring'
-import type { ExtendableContext, Next } from 'koa'
+import type { ExtendableContext, Middleware } from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { Refusal } from '../refusal.ts'
 import { parseJsonObject } from './json-object.ts'
@@ -37,8 +37,8 @@ const read = bodyParser({
  *
  * @param unless whether to ignore the body of a request
  */
-export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean } = {}) {
-  return (ctx: ExtendableContext, next: Next): unknown => {
+export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean } = {}): Middleware {
+  return (ctx, next) => {
     if (!hasBody(ctx)) return next()
     if (unless?.(ctx)) {
       Object.assign(ctx.request, { body: {} })
@@ -48,8 +48,7 @@ export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean 
       throw new Refusal(415, 'Send JSON or a form.')
     if (!/^(utf-?8)?$/i.test(ctx.request.charset))
       throw new Refusal('invalid_encoding', 'The body must be encoded in UTF-8.')
-    // The types of koa-bodyparser require the full Koa context.
-    return read(ctx as never, () => {
+    return read(ctx, () => {
       Object.assign(ctx.request, { body: decode(ctx) })
       return next()
     })

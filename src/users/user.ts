@@ -16,6 +16,11 @@ export class User extends UserSchema.class {
 
 UserSchema.setClass(User)
 
+/** The record of a user (docs/http-api.md, "Records"). */
+export function userRecord({ id, name, email }: User) {
+  return { id, name, email }
+}
+
 /** Whether the owner of an account has proved its e-mail address. */
 export function isVerified({ emailVerifiedAt }: { emailVerifiedAt?: Date | null | undefined }): boolean {
   return emailVerifiedAt != null

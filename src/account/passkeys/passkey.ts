@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import type { AuthenticatorTransport, PublicKeyCredentialDescriptorJSON } from '@simplewebauthn/server'
 import { v7 as uuidv7 } from 'uuid'
-import type { PasskeyRecord } from '../../site/records.ts'
 import { User } from '../../users/user.ts'
 
 const PasskeySchema = defineEntity({
@@ -64,7 +63,8 @@ export function storedTransports(transports: unknown): string {
     : ''
 }
 
-export function passkeyRecord({ id, name, createdAt, lastUsedAt = null }: Passkey): PasskeyRecord {
+/** The record of a passkey (docs/http-api.md, "Records"). */
+export function passkeyRecord({ id, name, createdAt, lastUsedAt = null }: Passkey) {
   return { id, name, createdAt, lastUsedAt }
 }
 

@@ -1,5 +1,4 @@
 import { entityManager } from '#auth/mikro-orm'
-import type { SessionRecord } from '../../site/records.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { deviceName } from '../devices/device-name.ts'
@@ -8,8 +7,11 @@ import { isExpired } from './session-limits.ts'
 import { currentDigest } from './session-store.ts'
 import { StoredSession } from './stored-session.ts'
 
+/** The record of a session (docs/http-api.md, "Records"). It omits the identifier in the cookie, which is secret. */
+export type SessionRecord = Awaited<ReturnType<typeof liveSessions>>[number]
+
 /** The user's sessions: the current one, then the others by last use. */
-export async function liveSessions({ uses }: Services, ctx: SiteContext): Promise<SessionRecord[]> {
+export async function liveSessions({ uses }: Services, ctx: SiteContext) {
   const { id: user } = ctx.auth.require(User)
   const found = await entityManager(ctx).find(
     StoredSession,

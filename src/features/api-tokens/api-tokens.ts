@@ -1,7 +1,14 @@
 import type { AuthContext } from '#auth'
 import { fresh, needsPassword } from '../../account/fresh.ts'
 import { limited } from '../../account/limits.ts'
-import { createToken, ownToken, revokeToken, validTokens } from '../../account/own-tokens.ts'
+import {
+  createToken,
+  type NewTokenRecord,
+  ownToken,
+  revokeToken,
+  type TokenRecord,
+  validTokens,
+} from '../../account/own-tokens.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
 import { minute } from '../../durations.ts'
@@ -11,7 +18,6 @@ import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form
 import { HostCookie } from '../../site/host-cookie.ts'
 import { complete, page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
-import type { NewTokenRecord, TokenRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { nameProblem } from '../../users/person-name.ts'

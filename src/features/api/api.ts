@@ -2,11 +2,10 @@ import compose from 'koa-compose'
 import { BasicAuthenticator, guard } from '#auth'
 import type { Services } from '../../account/services.ts'
 import { audit } from '../../site/audit.ts'
-import { userRecord } from '../../site/records.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import { Admin } from '../../users/admin.ts'
 import { SignedToken, signedTokenUser } from '../../users/signed-token.ts'
-import { User } from '../../users/user.ts'
+import { User, userRecord } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
 
 /** The routes of the API that have no page: `/me`, `/secure` and `/validateLoggedInUser`. */

@@ -6,10 +6,9 @@ import { listPasskeys, passkeyRecord } from '../../account/passkeys/passkey.ts'
 import type { Services } from '../../account/services.ts'
 import { liveSessions } from '../../account/sessions/live-sessions.ts'
 import { audit } from '../../site/audit.ts'
-import { userRecord } from '../../site/records.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
 import { identityRecord, listIdentities } from '../../users/linked-identity.ts'
-import { isVerified, User } from '../../users/user.ts'
+import { isVerified, User, userRecord } from '../../users/user.ts'
 
 // More than an account can cause by hand in 180 days. A response must not use up the memory.
 const maxRows = 10_000

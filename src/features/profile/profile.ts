@@ -6,11 +6,10 @@ import { changeAccount } from '../../account/sessions/change-account.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, type ShowPage, textFields } from '../../site/form.ts'
 import { page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
-import { userRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { nameProblem } from '../../users/person-name.ts'
-import { isVerified, User } from '../../users/user.ts'
+import { isVerified, User, userRecord } from '../../users/user.ts'
 import { firstSteps, takePasskeyOffer } from './first-steps.ts'
 
 declare module '../../site/view-data.ts' {

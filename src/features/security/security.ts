@@ -10,7 +10,6 @@ import { currentDigest } from '../../account/sessions/session-store.ts'
 import type { ShowPage } from '../../site/form.ts'
 import { page, takeNotice, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
-import type { PasskeyRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { hasPassword } from '../../users/has-password.ts'
@@ -29,7 +28,7 @@ declare module '../../site/view-data.ts' {
       recoveryCodesLeft: number
       identities: IdentityRecord[]
       hasPassword: boolean
-      passkeys: (PasskeyRecord & { isSynced: boolean })[]
+      passkeys: (ReturnType<typeof passkeyRecord> & { isSynced: boolean })[]
       /** Whether the address is confirmed. */
       isVerified: boolean
       /** The action that the user wanted before the confirmation. Its question is open. */

@@ -11,13 +11,12 @@ import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
-import { userRecord } from '../../site/records.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { addressInUse, emailKey, emailProblem } from '../../users/email.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'
-import { User } from '../../users/user.ts'
+import { User, userRecord } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
