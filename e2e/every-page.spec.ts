@@ -93,23 +93,6 @@ test('error pages are accessible for a user, and while the database is unavailab
   await expectSound(page, 'Error: Temporarily unavailable')
 })
 
-test('pages have different titles', async ({ page, account }) => {
-  const titles: string[] = []
-  // Requests are faster than rendering, and other tests render the pages.
-  const collect = async (...paths: string[]) => {
-    for (const path of paths) {
-      const response = await page.request.get(path, { headers: { Accept: 'text/html' } })
-      titles.push((await response.text()).match(/<title>(.*)<\/title>/)?.[1] ?? '')
-    }
-  }
-  await collect('/', '/signup', '/login', '/reset', '/forgot', '/me', '/nowhere', '/account/closed')
-  await account.signIn(page)
-  await collect('/account', '/account/sessions', '/account/tokens', '/account/password', '/account/activity')
-  await collect('/account/close', '/account/security', '/account/security/totp', '/confirm')
-  expect(titles).not.toContain('')
-  expect([...new Set(titles)]).toEqual(titles)
-})
-
 test('pages are accessible with forced colours', async ({ page, account }) => {
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto('/signup')

@@ -75,16 +75,6 @@ test('G1 a form on another site or port cannot sign a user out or switch the acc
   }
 })
 
-test('G2 a form on another site or port creates no account', async ({ page, server, otherSite, request }) => {
-  const [email, password] = ['forged@example.com', 'chosen by another site']
-  otherSite.html = form(`${server.url}/users`, { name: 'F', email, password, confirmPassword: password })
-  for (const url of otherSite.urls) {
-    await sendForm(page, url)
-    const response = await request.post('/login', { data: { username: email, password } })
-    expect(response.status()).toBe(401)
-  }
-})
-
 test('G6 L6 a page on another site or port cannot read or frame the site, or sign the user out', async ({
   page,
   server,

@@ -130,28 +130,6 @@ test('V34 a user signs up, signs in, confirms, connects and disconnects', async 
   await useProvider(page, providerSite, { login: 'ada', see: expectSound, comeBack: stay })
 })
 
-test.describe('with answers by form', () => {
-  test.use({ responseMode: 'form_post' })
-
-  test('V34 V35 a user signs up, signs in, confirms, connects and disconnects', async ({
-    page,
-    providerSite,
-  }) => {
-    await useProvider(page, providerSite, { login: 'bob', see: seeTitle, comeBack: stay })
-  })
-})
-
-test.describe('without script', () => {
-  test.use({ javaScriptEnabled: false })
-
-  test('V34 a user signs up, signs in, confirms, connects and disconnects', async ({
-    page,
-    providerSite,
-  }) => {
-    await useProvider(page, providerSite, { login: 'carol', see: seeTitle, comeBack: stay })
-  })
-})
-
 test.describe('without script, with answers by form', () => {
   test.use({ javaScriptEnabled: false, responseMode: 'form_post' })
 

@@ -85,23 +85,6 @@ test.describe('with script', () => {
   })
 })
 
-test('a user signs in with a code, after a wrong one, and returns to the requested page', async ({
-  page,
-  context,
-  account,
-}) => {
-  const { app } = await turnOnApp(page, account)
-  await context.clearCookies()
-  await page.goto('/account/sessions')
-  await signIn(page, account)
-  await expect(page).toHaveURL('/login/code?next=%2Faccount%2Fsessions')
-  await enterCode(page, '000000')
-  await expect(page).toHaveTitle('Error: Enter your code – koa-authenticators')
-  await expect(page.getByRole('alert')).toBeFocused()
-  await enterCode(page, app.nextCode())
-  await expect(page).toHaveURL('/account/sessions')
-})
-
 test('a user confirms their identity before creating a token, and before setting up or removing an app', async ({
   page,
   server,

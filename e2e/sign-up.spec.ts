@@ -42,31 +42,3 @@ test('sign-up shows every error with a link to its field, keeps the address but 
   await expect(page.getByRole('main')).toContainText('ada.lovelace@example.com')
   await expect(page.locator('body')).toHaveAttribute('data-user', 'signed-in')
 })
-
-test('sign-up shows an error for different passwords, and an error for an address that another account has in lower case', async ({
-  page,
-  account,
-}) => {
-  const email = account.email.toUpperCase()
-  await page.goto('/signup')
-  await signUp(page, { ...newUser, email, confirmation: 'something else' })
-  await expect(page.getByRole('alert').getByRole('link')).toHaveText(['The passwords did not match.'])
-  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Ada Lovelace')
-  await expect(page.locator('[aria-invalid="true"]')).toHaveAttribute('id', 'confirmPassword')
-
-  await signUp(page, { ...newUser, email })
-  const addressInUse = 'There is already an account with this e-mail address.'
-  await expect(page.getByRole('alert').getByRole('link')).toHaveText([addressInUse])
-  await expect(page.getByLabel('E-mail address')).toHaveValue(email)
-  await expect(page.locator('[aria-invalid="true"]')).toHaveAttribute('id', 'email')
-})
-
-test('L1 a name with markup is escaped', async ({ page }) => {
-  const name = `<b>"Bobby"</b> & 'Tables' <script>document.title = 1</script>`
-  await page.goto('/signup')
-  await signUp(page, { ...newUser, name, email: 'bobby@example.com' })
-
-  await expect(page).toHaveTitle('Profile – koa-authenticators')
-  await expect(page.getByRole('banner')).toContainText(name)
-  await expect(page.getByLabel('Name', { exact: true })).toHaveValue(name)
-})
