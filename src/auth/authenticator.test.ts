@@ -10,29 +10,6 @@ import { serveAuth } from './testing/serve-auth.ts'
 const { BasicAuthenticator, BearerAuthenticator, guard, RequestAuthenticator } = layer
 
 describe('RequestAuthenticator', () => {
-  test('S5 may be synchronous or asynchronous', async (t) => {
-    class Fast {}
-    class Slow {}
-    class AtOnce extends RequestAuthenticator {
-      readonly user = Fast
-      override attempt(ctx: AuthContext) {
-        ctx.auth.login(new Fast())
-      }
-    }
-    class Later extends RequestAuthenticator {
-      readonly user = Slow
-      override async attempt(ctx: AuthContext) {
-        await new Promise(setImmediate)
-        ctx.auth.login(new Slow())
-      }
-    }
-    const { url } = await serveAuth(t, new AtOnce().middleware(), new Later().middleware(), (ctx) => {
-      ctx.body = [ctx.auth.has(Fast), ctx.auth.has(Slow)]
-    })
-
-    assert.deepEqual(await (await fetch(url)).json(), [true, true])
-  })
-
   test('throws at startup for a JavaScript class without `user`', () => {
     class Lacking extends (BasicAuthenticator as unknown as new () => { middleware(): unknown }) {}
     const misuse = {
@@ -244,39 +221,6 @@ describe('RequestAuthenticator', () => {
     assert.equal(await answer({ authorization: 'Bearer wrong' }), 401)
     assert.equal(await answer({ authorization: 'Digest right' }), 401)
     assert.equal(await answer({}), 401)
-  })
-
-  test('S4 S84 can be combined for several user types', async (t) => {
-    class Admin {}
-    class User {}
-    class AdminByPassword extends BasicAuthenticator {
-      readonly user = Admin
-      override authenticate({ username }: { username: string }, ctx: AuthContext) {
-        if (username === 'root') ctx.auth.login(new Admin())
-      }
-    }
-    class UserByToken extends BearerAuthenticator {
-      readonly user = User
-      override authenticate({ token }: { token: string }, ctx: AuthContext) {
-        if (token === 'right') ctx.auth.login(new User())
-      }
-    }
-    const { url } = await serveAuth(
-      t,
-      new AdminByPassword().middleware(),
-      new UserByToken().middleware(),
-      (ctx) => {
-        if (!ctx.auth.has(Admin)) ctx.auth.require(User)
-        ctx.body = ctx.auth.has(Admin) ? 'admin' : 'user'
-      },
-    )
-    const get = (headers: Record<string, string>) => fetch(url, { headers })
-
-    assert.equal(await (await get({ authorization: `Basic ${btoa('root:')}` })).text(), 'admin')
-    assert.equal(await (await get({ authorization: 'Bearer right' })).text(), 'user')
-    assert.equal((await get({ authorization: `Basic ${btoa('ada:')}` })).status, 401)
-    assert.equal((await get({ authorization: 'Bearer wrong' })).status, 401)
-    assert.equal((await get({})).status, 401)
   })
 
   test('reports a promise from a method that must be synchronous', async (t) => {

@@ -92,22 +92,6 @@ describe('a route without a guard', () => {
     ])
   })
 
-  test('is reported once for each route', async (t) => {
-    const seen = warnings(t)
-
-    await get(
-      t,
-      (router) => {
-        router.use(new AcceptsAll().middleware())
-        router.get('/unguarded-too', answer)
-        router.get('/unguarded-as-well', answer)
-      },
-      ['/unguarded-too', '/unguarded-as-well'],
-    )
-
-    assert.equal(seen.length, 2)
-  })
-
   test('is reported if the route itself restores the session, but not if the whole application does', async (t) => {
     const seen = warnings(t)
     class SessionUser {

@@ -48,7 +48,7 @@ describe('acceptedStep', () => {
     assert.equal(accept(hotp(key, current + 1), current), current + 1)
   })
 
-  test('rejects everything but six ASCII digits', () => {
+  test('T2 rejects everything but six ASCII digits', () => {
     const code = hotp(key, current)
     const wide = code.replaceAll(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)))
     for (const typed of ['', code.slice(1), `${code}0`, ` ${code}`, `${code}\n`, wide, '12345x', '1e5000'])

@@ -142,14 +142,6 @@ describe('databases', () => {
         message: 'Pass a MikroORM: `app.use(databases(await MikroORM.init(options)))`.',
       })
   })
-
-  test('reports missing parentheses', async (t) => {
-    const app = new Koa()
-    app.use(databases as unknown as Koa.Middleware)
-    const { url, errors } = await serve(t, app)
-    assert.equal((await fetch(url)).status, 500)
-    assert.equal(errors[0]?.message, 'Pass a MikroORM: `app.use(databases(await MikroORM.init(options)))`.')
-  })
 })
 
 describe('entityManager', () => {

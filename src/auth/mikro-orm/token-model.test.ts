@@ -342,39 +342,6 @@ describe('ModelTokenAuthenticatable', () => {
     }
   })
 
-  test('can be chained with a password authenticator, and is skipped if a user is already authenticated', async (t) => {
-    const { User, Token, orm, statements } = await open(t, 'right')
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(User.authenticator())
-    app.use(Token.authenticator())
-    app.use((ctx, next) => {
-      // The next authenticator must not look up the token.
-      if (ctx.path === '/vouched') ctx.auth.login(new (User as unknown as new () => object)(), User)
-      return next()
-    })
-    app.use(Token.authenticator())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = [ctx.auth.has(User), ctx.auth.has(Token)]
-    })
-    const { url } = await serve(t, app)
-    const basic = (text: string) => ({ headers: { authorization: `Basic ${btoa(text)}` } })
-    statements.splice(0)
-
-    assert.deepEqual(await (await fetch(url, basic('Ada:secret'))).json(), [true, false])
-    statements.splice(0)
-    assert.deepEqual(await (await fetch(url, bearer('right'))).json(), [true, true])
-    // The token with its user, and whether a filter hides the user.
-    assert.equal(statements.length, 2)
-    assert.equal((await fetch(url, basic('Ada:wrong'))).status, 401)
-
-    statements.splice(0)
-    assert.deepEqual(await (await fetch(`${url}/vouched`, bearer('wrong'))).json(), [true, false])
-    assert.equal(statements.length, 1)
-  })
-
   test('responds with 503 if the table is missing, without the message of the database', async (t) => {
     const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
@@ -387,31 +354,6 @@ describe('ModelTokenAuthenticatable', () => {
     assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)
     assert.doesNotMatch(await response.text(), /select|table|canary/i)
     assert.equal((await fetch(url)).status, 401)
-  })
-
-  test('uses the named database, also to delete', async (t) => {
-    const { User, Token } = usersWithTokens()
-    const main = await openORM(t, User, Token)
-    const archive = await openORM(t, User, Token)
-    for (const { orm } of [main, archive]) {
-      await orm.em.fork().insert(User, ada)
-      await orm.em.fork().insert(Token, tokenOf(ada, 'old'))
-    }
-    await archive.orm.em.fork().insert(Token, tokenOf(ada, 'right'))
-    const app = new Koa<object, AuthContext>()
-    app.use(databases({ default: main.orm, archive: archive.orm }))
-    app.use(auth())
-    app.use(Token.authenticator({ database: 'archive' }))
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = 'in'
-    })
-    const { url } = await serve(t, app)
-
-    assert.equal((await fetch(url, bearer('right'))).status, 200)
-    assert.equal((await fetch(url, bearer('old'))).status, 401)
-    assert.equal(await archive.orm.em.fork().count(Token), 1)
-    assert.equal(await main.orm.em.fork().count(Token), 1)
   })
 
   test('S32 reports a missing member of the model at startup', () => {

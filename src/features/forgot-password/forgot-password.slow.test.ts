@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from '../../testing/database.ts'
 import { password, signIn, signUp } from '../../testing/people.ts'
@@ -145,16 +145,6 @@ describe('POST /forgot', () => {
     assert.equal((await requestReset(site, ada.email)).status, 200)
   })
 
-  test('Q3 counts mails for each address separately, so that requests for one do not block another', async (t) => {
-    const { site, ada } = await siteWithAda(t)
-    const digest = (text: string) => hash('sha256', text).slice(0, 4)
-    let i = 0
-    while (digest(`${i}@evil.example`) !== digest(ada.email)) i += 1
-    for (let n = 0; n < 6; n += 1) await requestReset(site, `${i}@evil.example`)
-    await requestReset(site, ada.email)
-    assert.equal((await receiveMail(site)).to, ada.email)
-  })
-
   test('P2 responds with 503 to every address while 100,000 mails wait, and sign-up adds no mail', async (t) => {
     const site = await startSite(t, { THROTTLE: 'on' })
     await site.outbox?.add(site.orm.em.fork(), { kind: 'reset', to: 'unknown@example.com' })
@@ -179,28 +169,6 @@ describe('POST /forgot', () => {
     const { headers, html, text } = await receiveMail(site)
     assert.ok(text.includes(`${site.url}/reset?token=`))
     assert.doesNotMatch(JSON.stringify([headers, html, text]), /evil/)
-  })
-
-  test('Q4 mails a link that sets a password once, verifies the address, ends a session and starts none', async (t) => {
-    const { site, ada } = await siteWithAda(t)
-    const session = await signIn(site, ada)
-    await requestReset(site, ada.email)
-    const { token } = await receiveMail(site)
-    const visitor = site.visitor()
-    for (const method of ['GET', 'HEAD'])
-      for (let i = 0; i < 2; i += 1) {
-        const page = await visitor.send(method, `/reset?token=${token}`, { accept: 'text/html' })
-        assert.deepEqual([page.status, page.headers['referrer-policy']], [200, 'no-referrer'])
-      }
-    assert.equal((await sql(site, 'select email_verified_at from users'))[0]?.email_verified_at, null)
-    const answer = await visitor.form('/reset', { token, ...passwords })
-    assert.deepEqual([answer.status, answer.headers.location], [303, '/login'])
-    assert.equal((await visitor.get('/me')).status, 401)
-    assert.equal((await session.get('/me')).status, 401)
-    assert.equal((await visitor.form('/login', { username: ada.email, password })).status, 401)
-    const [user] = await sql(site, 'select email_verified_at from users')
-    assert.ok(Number(user?.email_verified_at) > Date.now() - 60_000)
-    assert.equal((await visitor.form('/reset', { token, ...passwords })).status, 410)
   })
 
   test('P3 adds one event to the account, with the number of requests', async (t) => {

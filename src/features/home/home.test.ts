@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { changes } from '../../testing/database.ts'
-import { basic, bearer, signIn, signUp, takeToken } from '../../testing/people.ts'
+import { basic, signIn, signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
 
@@ -37,34 +37,7 @@ describe('GET /', () => {
   })
 })
 
-describe('GET /signup', () => {
-  test('is the form for a visitor', async (t) => {
-    const site = await startSite(t)
-    const { status, text } = await site.visitor().page('/signup')
-    assert.equal(status, 200)
-    assert.match(text, /<form method="post" action="\/users"/)
-    for (const field of ['name', 'email', 'password', 'confirmPassword'])
-      assert.match(text, new RegExp(`<input id="${field}" name="${field}"`))
-  })
-
-  test('redirects a signed-in user to the account', async (t) => {
-    const { ada } = await siteWithAda(t)
-    const { status, headers } = await ada.page('/signup')
-    assert.deepEqual([status, headers.location], [303, '/account'])
-  })
-})
-
 describe('GET /login', () => {
-  test('is the form for a visitor', async (t) => {
-    const site = await startSite(t)
-    const { status, text } = await site.visitor().page('/login')
-    assert.equal(status, 200)
-    assert.match(text, /<form method="post" action="\/login"/)
-    for (const field of ['username', 'password', 'remember'])
-      assert.match(text, new RegExp(`<input id="${field}" name="${field}"`))
-    assert.doesNotMatch(text, /name="next"/)
-  })
-
   test('keeps a safe `next` in the form, and replaces any other by /account', async (t) => {
     const site = await startSite(t)
     const safe = '/account?a=1&b=%2F'
@@ -136,16 +109,6 @@ describe('GET /account', () => {
     assert.equal(await sentTo('/account', { cookie: `session=${'x'.repeat(43)}` }), '/login?next=%2Faccount')
     const head = await site.visitor().send('HEAD', '/account')
     assert.deepEqual([head.status, head.headers.location], [303, '/login?next=%2Faccount'])
-  })
-
-  test('accepts only sessions, and no token or password', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const token = await takeToken(site, person)
-    const ada = await signIn(site, person)
-    for (const header of [basic(person), bearer(token), { authorization: 'x' }])
-      assert.equal((await ada.page('/account', header)).status, 303)
-    assert.equal((await ada.page('/account')).status, 200)
   })
 })
 

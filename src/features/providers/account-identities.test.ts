@@ -71,13 +71,6 @@ describe('a connected account', () => {
     assert.match((await visitor.page('/account/activity')).text, /Account of a provider disconnected/)
   })
 
-  test('V13 sends no notice to an address that is not verified', async (t) => {
-    const { site } = await providerSite(t)
-    await signUpAndLink(site)
-    const subjects = (await receiveMails(site)).map(({ subject }) => subject)
-    assert.ok(!subjects.some((subject) => subject.includes('provider')), String(subjects))
-  })
-
   test('V12 or a passkey stays, if both are removed at once', async (t) => {
     const { site } = await providerSite(t)
     const visitor = await signUpWith(site)

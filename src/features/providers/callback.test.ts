@@ -45,16 +45,6 @@ describe('the callback of two providers', () => {
     assert.equal((await goWith(site.visitor(), '/login/with/other')).status, 503)
     assert.equal(await count(site, 'users'), 1)
   })
-
-  test('V8 links nothing if another person is signed in by then', async (t) => {
-    const { site } = await twoProviderSite(t)
-    const [ada, bob] = [await signUp(site), await signUp(site, 'Bob')]
-    const visitor = await signIn(site, ada)
-    const answer = await answerOf(visitor, '/account/identities/with/company')
-    await signIn(site, bob, { visitor })
-    assert.equal((await visitor.page(answer)).headers.location, '/login?expired')
-    assert.deepEqual(await identities(site), [])
-  })
 })
 
 describe('the callback', () => {

@@ -23,16 +23,6 @@ const again = '/confirm?next=%2Faccount%2Ftokens'
 const justNow = () => ({ auth_time: Math.floor(Date.now() / 1000) })
 
 describe('a flow', () => {
-  test('V22 is not used up by an answer in another browser that has a flow of its own', async (t) => {
-    const { site } = await providerSite(t)
-    await signUpWith(site)
-    const [visitor, eve] = [site.visitor(), site.visitor()]
-    await answerOf(eve)
-    const answer = await answerOf(visitor)
-    assert.equal((await eve.page(answer)).headers.location, '/login?expired')
-    assert.equal((await visitor.page(answer)).headers.location, '/account')
-  })
-
   test('V21 sends its code to the provider only once', async (t) => {
     const { site, company } = await providerSite(t)
     await signUpWith(site)
@@ -113,13 +103,6 @@ describe('a sign-up that waits for its form', () => {
 })
 
 describe('an identity', () => {
-  test('V1 belongs to its issuer: another issuer with the same subject is another person', async (t) => {
-    const { site } = await providerSite(t)
-    await signUpWith(site)
-    await sql(site, "update identities set issuer = 'https://other.example'")
-    assert.equal((await goWith(site.visitor())).headers.location, '/signup/with')
-  })
-
   test('E18 ends the session of another user when it signs in', async (t) => {
     const { site } = await providerSite(t)
     await signUpWith(site)

@@ -3,10 +3,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { registered, startOIDC } from '../../auth/testing/oidc-server.ts'
 import { ProviderVisitor } from '../../auth/testing/provider-visitor.ts'
 import { count, sql } from '../../testing/database.ts'
-import { signIn, signUp } from '../../testing/people.ts'
 import type { Answer } from '../../testing/promises.ts'
-import { companyClient, identities, noticeOn, urlOf } from '../../testing/provider-site.ts'
-import { ageSessions } from '../../testing/second-factor.ts'
+import { companyClient, identities, urlOf } from '../../testing/provider-site.ts'
 import { startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 
@@ -66,30 +64,6 @@ describe('a site with node-oidc-provider', () => {
     // The person is still signed in at the provider, which asks nothing.
     assert.equal((await goTo({ visitor, person })).headers.location, '/account')
     assert.equal(await count(site, 'users'), 1)
-  })
-
-  test('V7 V12 V20 connects, confirms and disconnects', async (t) => {
-    const site = await siteWithOIDC(t)
-    const visitor = await signIn(site, await signUp(site, 'Grace'))
-    const person = new ProviderVisitor('grace')
-    const connect = { visitor, person, path: '/account/identities/with/company' }
-    assert.equal((await goTo(connect)).headers.location, '/account/security')
-    assert.match(await noticeOn(visitor, '/account/security'), /Company \(grace@example.com\) has been conn/)
-
-    await ageSessions(site)
-    const { record } = await visitor.get('/account/security')
-    const [{ id = '' } = {}] = record.identities as { id: string }[]
-    const remove = `/account/identities/${id}/remove`
-    const stale = await visitor.form(remove, {}, { accept: 'text/html' })
-    assert.equal(stale.headers.location, '/confirm?next=%2Faccount%2Fsecurity')
-    const confirm = { visitor, path: '/confirm/with/company', fields: { next: '/account/security' } }
-    const wrong = await goTo({ ...confirm, person: new ProviderVisitor('eve') })
-    assert.equal(wrong.headers.location, '/confirm?next=%2Faccount%2Fsecurity')
-    assert.match(await noticeOn(visitor, '/confirm'), /another Company account than the one/)
-    assert.equal((await goTo({ ...confirm, person })).headers.location, '/account/security')
-    assert.equal((await visitor.form(remove, {})).headers.location, '/account/security')
-    assert.match(await noticeOn(visitor, '/account/security'), /has been disconnected/)
-    assert.equal((await goTo({ visitor: site.visitor(), person })).headers.location, '/signup/with')
   })
 
   test('V30 says in the log that the provider rejects the client', async (t) => {

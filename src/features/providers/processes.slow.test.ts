@@ -44,19 +44,4 @@ describe('several processes', () => {
     assert.equal(linked.headers.location, '/account/security')
     assert.equal((await goWith(atTwo(one.visitor()))).headers.location, '/account')
   })
-
-  test('V12 keep the last way to sign in, if each removes one of two', async (t) => {
-    const { company, one, atTwo } = await twoServers(t)
-    const visitor = one.visitor()
-    await goWith(visitor)
-    assert.equal((await visitor.form('/signup/with', ada)).headers.location, '/account')
-    company.forgery = { claims: { sub: 'person-2' } }
-    await goWith(visitor, '/account/identities/with/company')
-    const { record } = await visitor.get('/account/security')
-    const paths = (record.identities as { id: string }[]).map(({ id }) => `/account/identities/${id}/remove`)
-    assert.equal(paths.length, 2)
-    const [first = '', second = ''] = paths
-    const removed = await Promise.all([visitor.json(first, {}), atTwo(visitor).json(second, {})])
-    assert.deepEqual(removed.map(({ status }) => status).sort(), [204, 409])
-  })
 })

@@ -321,31 +321,6 @@ describe('a link that is not valid', () => {
     assert.equal(hashes().evaluations, 0)
     assert.deepEqual(await dump(site), dumped)
   })
-
-  test('gets 410 without a token, with two tokens, or with a malformed token', async (t) => {
-    const { site, token } = await siteWithAda(t)
-    for (const query of [
-      '',
-      '?token',
-      `?Token=${token}`,
-      `?token=${token}&token=${token}`,
-      `?token=${token}x`,
-    ]) {
-      assert.equal((await site.visitor().page(`/reset${query}`)).status, 410, query)
-      assert.equal((await site.visitor().get(`/reset${query}`)).status, 410, query)
-    }
-  })
-})
-
-describe('the notice of the sign-in page', () => {
-  test('cannot be set by a URL or a malformed cookie', async (t) => {
-    const { site } = await siteWithAda(t)
-    for (const path of ['/login?reset', '/login?notice=password-reset', '/login?password-reset=1', '/reset'])
-      assert.ok(!(await site.visitor().page(path)).text.includes(notice), path)
-    const { text, cookies } = await site.visitor().page('/login', { cookie: 'password-reset=1' })
-    assert.ok(!text.includes(notice))
-    assert.deepEqual(cookies, [])
-  })
 })
 
 /** A site with a user, and a reset token of this user. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { count, sql } from '../../testing/database.ts'
-import { basic, bearer, password, signIn, signUp, takeToken } from '../../testing/people.ts'
+import { basic, bearer, signIn, signUp, takeToken } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
 
@@ -77,40 +77,5 @@ describe('POST /logout', () => {
     const { status, headers } = await ada.page('/logout')
     assert.deepEqual([status, headers.allow], [405, 'POST'])
     assert.equal((await ada.get('/me')).status, 200)
-  })
-
-  test('ends the old session during a sign-in of the same browser, and the sign-in starts a new one', async (t) => {
-    const { site, person, ada } = await siteWithAda(t)
-    const old = ada.session
-    const body = new URLSearchParams({ username: person.email, password }).toString()
-    const login = ada.open('POST', '/login', {
-      expect: '100-continue',
-      'content-type': 'application/x-www-form-urlencoded',
-      'content-length': body.length,
-    })
-    login.write(body.slice(0, 10))
-    await login.begun
-    assert.equal((await site.visitor(old).post('/logout')).status, 204)
-    assert.equal((await login.end(body.slice(10))).status, 303)
-    assert.equal((await site.visitor(old).get('/me')).status, 401)
-    assert.notEqual(ada.session, old)
-    assert.equal((await ada.get('/me')).status, 200)
-    assert.equal(await count(site, 'sessions'), 1)
-  })
-
-  test('is not undone by a concurrent failed sign-in of the same browser', async (t) => {
-    const { site, ada } = await siteWithAda(t)
-    const old = ada.session
-    const login = ada.open('POST', '/login', {
-      expect: '100-continue',
-      'content-type': 'application/json',
-      'content-length': 2,
-    })
-    login.write('{')
-    await login.begun
-    assert.equal((await site.visitor(old).post('/logout')).status, 204)
-    assert.equal((await login.end('}')).status, 401)
-    assert.equal((await site.visitor(old).get('/me')).status, 401)
-    assert.equal(await count(site, 'sessions'), 0)
   })
 })
