@@ -62,7 +62,7 @@ describe('refuseCrossSite', () => {
     'http://localhost',
   ]
 
-  test('checks a state-changing request by Sec-Fetch-Site, or else by Origin', async (t) => {
+  test('G1 G3 checks a state-changing request by Sec-Fetch-Site, or else by Origin', async (t) => {
     const { app, seen } = appWithCheck(ours)
     const { port } = await serve(t, app)
 

@@ -1,100 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { count, dump, sql } from '../testing/database.ts'
-import { basic, bearer, password, registration, signUp, takeJWT, takeToken } from '../testing/people.ts'
+import { basic, bearer, signUp, takeToken } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { siteWithAda } from '../testing/site-with-ada.ts'
 
-/** Combinations of request headers, and whether a site at `origin` must accept them as its own. */
-function claims(origin: string): [Record<string, string>, boolean][] {
-  const sites = {
-    'same-origin': true,
-    none: true,
-    'same-site': false,
-    'cross-site': false,
-    '': false,
-    'Same-Origin': false,
-  }
-  const { host, port } = new URL(origin)
-  const origins: [string | undefined, boolean][] = [
-    [undefined, true],
-    [origin, true],
-    ['null', false],
-    ['https://evil.example', false],
-    [`http://evil.example:${port}`, false],
-    [`${origin}.evil.example`, false],
-    [`http://evil${host}`, false],
-    [origin.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)), false],
-    [origin.replace(/^http:/, 'https:'), false],
-    [`${origin}/`, false],
-    ['', false],
-  ]
-  return origins.flatMap(([from, isOurs]): [Record<string, string>, boolean][] => {
-    const header = from === undefined ? undefined : { origin: from }
-    return [
-      [{ ...header }, isOurs],
-      ...Object.entries(sites).map(([site, isSame]): [Record<string, string>, boolean] => [
-        { ...header, 'sec-fetch-site': site },
-        isSame,
-      ]),
-    ]
-  })
-}
-
 describe('cross-site requests', () => {
-  test('G1 get 403 before any authenticator runs, and change nothing', async (t) => {
-    const { site, person, ada } = await siteWithAda(t)
-    const routes: ((headers: Record<string, string>) => ReturnType<typeof ada.form>)[] = [
-      (headers) =>
-        ada.form(
-          '/users',
-          { name: 'Eve', email: 'eve@example.com', password, confirmPassword: password },
-          headers,
-        ),
-      (headers) => ada.json('/users', registration('Eve'), headers),
-      (headers) => ada.form('/login', { username: person.email, password }, headers),
-      (headers) => ada.json('/login', { username: person.email, password }, headers),
-      (headers) => ada.post('/login', { ...basic(person), ...headers }),
-      (headers) => site.visitor().form('/login', { username: person.email, password }, headers),
-      (headers) => ada.form('/logout', {}, headers),
-      (headers) => ada.post('/logout', headers),
-      (headers) => ada.post('/validateLoggedInUser', headers),
-    ]
-    const before = await dump(site)
-    site.log.length = 0
-    const refused = [
-      { 'sec-fetch-site': 'cross-site' },
-      { origin: 'https://evil.example' },
-      { origin: 'null' },
-    ]
-    for (const send of routes)
-      for (const headers of refused) {
-        const { status, cookies, request, challenges } = await send(headers)
-        assert.deepEqual(
-          [status, cookies, challenges],
-          [403, [], []],
-          `${request} ${JSON.stringify(headers)}`,
-        )
-      }
-    assert.deepEqual(await dump(site), before)
-    assert.equal((await ada.get('/me')).status, 200)
-    assert.doesNotMatch(site.log.join(''), /"authentication"/, 'no authentication event')
-  })
-
-  test('G3 do not include requests of our own pages and of API clients', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    for (const [headers, isOurs] of claims(site.url)) {
-      const { status } = await site.visitor().json('/login', { username: person.email, password }, headers)
-      assert.equal(status, isOurs ? 200 : 403, JSON.stringify(headers))
-    }
-    const jwt = await takeJWT(site, person)
-    assert.equal(
-      (await site.visitor().post('/validateLoggedInUser', { authorization: `Bearer ${jwt}` })).status,
-      200,
-    )
-  })
-
   test('G3 are detected by PUBLIC_URL, regardless of the requested host', async (t) => {
     const site = await startSite(t, { PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' })
     assert.equal(await statusFrom(site, 'https://auth.example', 'inner.example'), 401)

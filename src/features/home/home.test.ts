@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { changes } from '../../testing/database.ts'
 import { basic, signIn, signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
@@ -127,30 +126,6 @@ describe('a query of thousands of parameters', () => {
     for (const { status } of answers) assert.equal(status, 200)
     // The routes read `next`, `expired` and `cancelled`; `next`; `before`, `name` and `days`; `before` and `kind`; `as`.
     assert.equal(parses.mock.callCount(), 3 + 1 + 3 + 2 + 1)
-  })
-})
-
-describe('visitors', () => {
-  test('E13 get no cookie on a site without passkeys, and write no row when they open a page', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    const visitor = site.visitor()
-    const before = await changes(site)
-    const paths = ['/', '/login', '/login?next=%2F', '/signup', '/account', '/me', '/secure', '/nowhere']
-    for (const path of paths)
-      for (const answer of [await visitor.page(path), await visitor.get(path)])
-        assert.deepEqual(answer.cookies, [], path)
-    assert.equal(await changes(site), before)
-    for (const path of paths)
-      assert.deepEqual((await visitor.get(path, basic(person, 'wrong'))).cookies, [], path)
-    const wrong = { username: person.email, password: 'wrong' }
-    for (const answer of [
-      await visitor.form('/login', wrong),
-      await visitor.json('/login', wrong),
-      await visitor.form('/users', {}),
-      await visitor.json('/users', {}),
-    ])
-      assert.deepEqual(answer.cookies, [], answer.request)
   })
 })
 

@@ -213,24 +213,6 @@ describe('POST /account/sessions/:id/end', () => {
     assert.deepEqual(await dump(site), before)
     assert.equal((await bob.get('/me')).status, 200)
   })
-
-  test('records one event each for ending a session, ending all others and signing out', async (t) => {
-    const { site, person, here } = await siteWithSession(t)
-    const phone = await signInFrom(site, person, safari)
-    await sql(site, 'delete from events')
-    await here.post(`${path}/${await idOf(site, phone)}/end`)
-    await here.post(`${path}/${await idOf(site, phone)}/end`)
-    await here.post(`${path}/end-others`)
-    await here.post(`${path}/${await idOf(site, here)}/end`)
-    const events = await sql(site, 'select event, user_id from events order by id')
-    assert.deepEqual(
-      events,
-      ['session ended', 'other sessions ended', 'signed out'].map((event) => ({
-        event,
-        user_id: person.id,
-      })),
-    )
-  })
 })
 
 describe('POST /account/sessions/end-others', () => {

@@ -60,28 +60,6 @@ describe('LookUp with a configuration that can change queries or entities', () =
     assert.equal((await find()).found?.id, 'two')
   })
 
-  it("calls the application's driver and connection", async (t) => {
-    class Driver extends SqliteDriver {
-      override find = (async (...query: Parameters<SqliteDriver['find']>) => {
-        const found = (await SqliteDriver.prototype.find.apply(this, query)) as { tenant: string }[]
-        return found.map((row) => ({ ...row, tenant: 'of the driver' }))
-      }) as never
-    }
-    class Connection extends SqliteConnection {
-      override execute = (async (...query: Parameters<SqliteConnection['execute']>) => {
-        const found: unknown = await SqliteConnection.prototype.execute.apply(this, query)
-        return Array.isArray(found) ? found.map((row) => ({ ...row, tenant: 'of the connection' })) : found
-      }) as never
-    }
-    class Connected extends SqliteDriver {
-      override readonly connection = new Connection(this.config)
-    }
-    const { find } = await lookUps(t, { driver: Driver as Constructor<SqliteDriver> })
-    assert.equal((await find()).found?.tenant, 'of the driver')
-    const connected = await lookUps(t, { driver: Connected as Constructor<SqliteDriver> })
-    assert.equal((await connected.find()).found?.tenant, 'of the connection')
-  })
-
   it('uses `em.findOne` if the application overrides a method of the driver, connection or manager', async (t) => {
     class Driver extends SqliteDriver {
       override mergeJoinedResult = ((...parts: Parameters<SqliteDriver['mergeJoinedResult']>) =>

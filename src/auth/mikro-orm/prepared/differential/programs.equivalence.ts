@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import { defineEntity, type MikroORM, p, RequestContext, raw } from '@mikro-orm/core'
 import { entityManager } from '../../databases.ts'
-import { KeyLookUp } from '../../key-look-up.ts'
 import { type AnyOptions, dropDatabases, onlyPostgres, openDatabase } from './open-database.ts'
 import { insert, type Model, model } from './people.ts'
 import { serveTokens, tokenClass, userClass } from './token-program.ts'
@@ -61,39 +60,6 @@ describe('A program with filters', () => {
       assert.equal(await orm.em.fork().findOne(User, 1 as never), null)
       await answers(await serveTokens(t, orm, [User, UserToken]), 401)
     }
-  })
-
-  it('P1 applies a filter that is added after the first request, to all requests or to one', async (t) => {
-    const { orm, User, UserToken } = await openLeft(t, {})
-    const filters: object[] = []
-    const get = await serveTokens(t, orm, [User, UserToken], {
-      before(ctx, next) {
-        for (const filter of filters) entityManager(ctx).addFilter(filter as never)
-        return next()
-      },
-    })
-    await answers(get, 200)
-    filters.push({ ...isActive, entity: 'User' })
-    await answers(get, 401)
-    filters.pop()
-    await answers(get, 200)
-    orm.em.addFilter({ ...isActive, entity: 'User' } as never)
-    await answers(get, 401)
-  })
-
-  it('P1 applies the filters that the relation turns on, and ignores those that it turns off', async (t) => {
-    const turnedOn = (User: Model) => p.manyToOne(User).filters({ active: true })
-    const on = await openLeft(t, { active: { ...isActive, default: false } }, turnedOn)
-    const get = await serveTokens(t, on.orm, [on.User, on.UserToken])
-    await answers(get, 401)
-    await execute(on.orm, 'update "user" set left_at = null')
-    await answers(get, 200)
-    const off = await openLeft(t, undefined, (User) => p.manyToOne(User).filters(false))
-    const byKey = new KeyLookUp(off.User)
-    const find = await serveTokens(t, off.orm, [off.User, off.UserToken], {
-      answer: async (ctx) => ({ isHidden: (await byKey.find(ctx, '1')) === undefined }),
-    })
-    for (let i = 0; i < 2; i += 1) assert.deepEqual((await find()).body, { isHidden: true })
   })
 
   it('E9 rejects a token of a hidden user that the request has already loaded without filters', async (t) => {
@@ -162,35 +128,6 @@ describe('A program with owners of several classes', () => {
 })
 
 describe('A program with bearer tokens', () => {
-  it('P1 authenticates the user by another column', async (t) => {
-    for (const relate of [
-      (User: Model) => p.manyToOne(User).targetKey('staff' as never),
-      (User: Model) => p.manyToOne(User).referenceColumnName('staff'),
-    ]) {
-      const User = userClass({ staff: p.integer().unique() })
-      const UserToken = tokenClass(() => relate(User))
-      const orm = await openDatabase(t, { entities: [User, UserToken] })
-      await insert(orm.em.fork(), User, { id: 1, staff: 2, name: 'Ada' })
-      await insert(orm.em.fork(), User, { id: 2, staff: 1, name: 'Root' })
-      // Ada's token contains her staff number.
-      await insert(orm.em.fork(), UserToken, { id: 1, value: 'value', user: 2 })
-      const get = await serveTokens(t, orm, [User, UserToken])
-      for (let i = 0; i < 2; i += 1) assert.deepEqual((await get()).body, { id: 1, staff: 2, name: 'Ada' })
-    }
-  })
-
-  it('E9 rejects a token without a user, and a token whose target key belongs to no user', async (t) => {
-    const User = userClass({ staff: p.integer().unique() })
-    const byStaff = (User: Model) => p.manyToOne(User).targetKey('staff' as never)
-    const UserToken = tokenClass(() => byStaff(User).ref().nullable().createForeignKeyConstraint(false))
-    const orm = await openDatabase(t, { entities: [User, UserToken], loadStrategy: 'select-in' })
-    await insert(orm.em.fork(), UserToken, { id: 2, value: 'value', user: 7 })
-    await insert(orm.em.fork(), UserToken, { id: 3, value: 'other', user: null })
-    const get = await serveTokens(t, orm, [User, UserToken], { answer: () => ({}) })
-    await answers(get, 401)
-    assert.equal((await get('other')).status, 401)
-  })
-
   it('checks the owner without a flush of unsaved users', async (t) => {
     const { orm, User, UserToken } = await openLeft(t, {})
     const get = await serveTokens(t, orm, [User, UserToken], {

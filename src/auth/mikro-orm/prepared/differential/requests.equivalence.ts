@@ -53,30 +53,6 @@ describe('LookUp in a request', () => {
     assert.ok(found && em.getUnitOfWork().getIdentityMap().values().includes(found))
   })
 
-  it('uses em.findOne for a loaded row, and keeps its unsaved changes', async (t) => {
-    const { orm, find, calls } = await open(t)
-    const ctx = preparedRequestTo(orm)
-    const first = await find(ctx)
-    assert.ok(first)
-    first.label = 'phone'
-    assert.equal(calls(), 0)
-    assert.equal(await find(ctx), first)
-    assert.equal(calls(), 1)
-    await entityManager(ctx).flush()
-    assert.equal((await find())?.label, 'phone')
-  })
-
-  it('returns the loaded user as the user of the token', async (t) => {
-    const { orm, find, lookUpOptions } = await open(t)
-    const ctx = preparedRequestTo(orm)
-    const user = await new KeyLookUp(userOf(orm, lookUpOptions.model)).find(ctx, '1')
-    assert.ok(user)
-    Object.assign(user, { name: 'Grace' })
-    assert.equal((await find(ctx))?.user, user)
-    await entityManager(ctx).flush()
-    assert.equal((await find())?.user.name, 'Grace')
-  })
-
   it('uses em.findOne in a RequestContext, and applies its filters', async (t) => {
     const { orm, find, calls } = await open(t, { user: { left: p.boolean() }, userRow: { left: true } })
     const [found, hidden] = await RequestContext.create(orm.em, async () => {
