@@ -10,7 +10,7 @@ export interface SiteUses {
   readonly tokens: LastUses<UserToken>
 }
 
-/** Creates the recorders of last uses. They retry failed writes, and log a second failure in a row. */
+/** Creates the recorders of last uses. They log the first of several failed writes. */
 export function siteUses(orm: MikroORM, log: Logger): SiteUses {
   const onError = (error: unknown) => log.warn(loggable(error), 'last uses cannot be saved')
   return {

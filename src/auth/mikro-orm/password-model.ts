@@ -63,20 +63,7 @@ export function ModelAuthenticatable<Entity extends Base>(
   keys: PasswordKeys<InstanceType<Entity>>,
 ) {
   // A hash of this table for the dummy verification. Its result is ignored, so it does not matter whose hash it is.
-  let knownHash: string | undefined
-
-  function hashOf(user: object | null): string | undefined {
-    const hash: unknown = user && Reflect.get(user, keys.passwordHash)
-    return typeof hash === 'string' ? hash : undefined
-  }
-
-  /** The first unknown user name of the process needs a query, so that it takes as long as the later ones. */
-  async function anyHash(ctx: AuthContext, model: Class, database?: string): Promise<string | undefined> {
-    const { connectionType } = databasesOf(ctx)
-    const options = { populate: [keys.passwordHash], connectionType } as never
-    const hasHash = { [keys.passwordHash]: { $ne: null } }
-    return hashOf(await entityManager(ctx, database).fork().findOne<object>(model, hasHash, options))
-  }
+  let dummyHash: unknown
 
   /** Verifies the password of an unknown user name with an object that has only a hash, because a model may change itself in `verify`. */
   async function verifyDummy(
@@ -85,9 +72,15 @@ export function ModelAuthenticatable<Entity extends Base>(
     password: string,
     database?: string,
   ): Promise<void> {
-    knownHash ??= await anyHash(ctx, model, database)
-    if (knownHash === undefined) return
-    const hash = { value: knownHash, writable: true, enumerable: true, configurable: true }
+    if (dummyHash === undefined) {
+      const { connectionType } = databasesOf(ctx)
+      const options = { populate: [keys.passwordHash], connectionType } as never
+      const hasHash = { [keys.passwordHash]: { $ne: null } }
+      const user = await entityManager(ctx, database).fork().findOne<object>(model, hasHash, options)
+      if (!user) return
+      dummyHash = Reflect.get(user, keys.passwordHash)
+    }
+    const hash = { value: dummyHash, writable: true, enumerable: true, configurable: true }
     const dummy: PasswordModel = Object.create(model.prototype, { [keys.passwordHash]: hash })
     await dummy.verify(password)
   }
@@ -123,7 +116,6 @@ export function ModelAuthenticatable<Entity extends Base>(
       // The collation of the column may ignore case.
       if (found && Reflect.get(found, keys.username) === username) {
         const user = found as PasswordModel
-        knownHash = hashOf(user) ?? knownHash
         return requireBoolean(await user.verify(password), 'The result of `verify`') ? user : undefined
       }
       if (this.verifyNobody) await this.verifyNobody(password)

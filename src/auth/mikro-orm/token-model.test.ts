@@ -370,26 +370,6 @@ describe('ModelTokenAuthenticatable', () => {
     )
   })
 
-  test('rejects a relation with mapToPk() at startup', () => {
-    const UserSchema = defineEntity({ name: 'User', properties: { id: id() } })
-    class User extends UserSchema.class {}
-    UserSchema.setClass(User)
-    const TokenSchema = defineEntity({
-      name: 'Token',
-      properties: { id: id(), value: p.string(), user: () => p.manyToOne(User).mapToPk() },
-    })
-    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
-      get isValid(): boolean {
-        return true
-      }
-    }
-    TokenSchema.setClass(Token)
-    assert.throws(() => Token.authenticator(), {
-      code: 'ERR_AUTH_MISUSE',
-      message: 'Remove `mapToPk()` from `Token.user`: it must load an entity.',
-    })
-  })
-
   test('S80 reports a property for the user that is not a relation', async (t) => {
     const TokenSchema = defineEntity({
       name: 'Token',

@@ -10,7 +10,6 @@ import { hasVisibleOwner } from './has-visible-owner.ts'
 import { LookUp } from './look-up.ts'
 import {
   type Base,
-  definedProperties,
   hideInJSON,
   type ModelOptions,
   metadataOf,
@@ -56,7 +55,9 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
   abstract class Model extends (base as Base) {
     static authenticator({ database }: ModelOptions = {}): AuthMiddleware {
       requireCall(this, 'UserToken.authenticator')
-      return new ModelTokenAuthenticator(checkModel(this, keys.user), keys, database).middleware()
+      requireMember(this, 'isValid', 'the property for the validity of the token')
+      const model = this as unknown as TokenAuthenticatable
+      return new ModelTokenAuthenticator(model, keys, database).middleware()
     }
 
     static stored(token: string): string | undefined {
@@ -73,13 +74,6 @@ export function ModelTokenAuthenticatable<Entity extends Base>(
 /** A new token value: random bytes in base64. 16 bytes are 128 bits (OWASP ASVS 7.2.3). */
 export function generateToken(bytes = 16): string {
   return randomBytes(bytes).toString('base64')
-}
-
-function checkModel(model: Base, relation: string): TokenAuthenticatable {
-  requireMember(model, 'isValid', 'the property for the validity of the token')
-  if (definedProperties(model)[relation]?.mapToPk)
-    throw new Misuse(`Remove \`mapToPk()\` from \`${model.name}.${relation}\`: it must load an entity.`)
-  return model as unknown as TokenAuthenticatable
 }
 
 class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {

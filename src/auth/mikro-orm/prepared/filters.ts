@@ -23,30 +23,26 @@ export async function watchFilters(
     ...filters,
     ...(orm.config.get('filters') as object),
   })
-  const activeOf = (meta: EntityMetadata) =>
-    QueryHelper.getActiveFilters(meta, {}, filtersOf(meta)).map(({ cond, rls, strict }) => ({
-      cond,
-      rls,
-      strict,
-    }))
+  const activeOf = (meta: EntityMetadata) => QueryHelper.getActiveFilters(meta, {}, filtersOf(meta))
+  const conditions = () => metas.map((meta) => activeOf(meta).map(({ cond }) => cond))
   /** Whether a filter of `orm.em.addFilter` is active if all other filters are turned off. */
   const isAnyAdded = async () => {
     const fork = orm.em.fork({ disableContextResolution: true })
-    const conditions = metas.map((meta) => {
+    const added = metas.map((meta) => {
       const off = Object.fromEntries(Object.keys(filtersOf(meta)).map((name) => [name, false]))
       return fork.applyFilters(meta.class, noCondition, off, 'read')
     })
-    return (await Promise.all(conditions)).some((condition) => condition !== noCondition)
+    return (await Promise.all(added)).some((condition) => condition !== noCondition)
+  }
+  for (const meta of metas) {
+    const [filter, ...others] = activeOf(meta)
+    // MikroORM 7.2 writes wrong SQL for a joined model with several filters.
+    if (others.length > 0 || (filter && (filter.rls || !isPlain(filter.cond, meta))))
+      throw new NotPrepared(`${meta.className} has a filter that does more than compare columns`)
   }
   // A copy, because an application may change a date in a condition.
-  const recorded = Utils.copy(metas.map(activeOf))
-  const areUnchanged = async () => isDeepStrictEqual(metas.map(activeOf), recorded) && !(await isAnyAdded())
-  // MikroORM 7.2 writes wrong SQL for a joined model with several filters.
-  const special = metas.find((meta) => {
-    const [filter, ...others] = activeOf(meta)
-    return others.length > 0 || (filter && (filter.rls || !isPlain(filter.cond, meta)))
-  })
-  if (special) throw new NotPrepared(`${special.className} has a filter that does more than compare columns`)
+  const recorded = Utils.copy(conditions())
+  const areUnchanged = async () => isDeepStrictEqual(conditions(), recorded) && !(await isAnyAdded())
   if (!(await areUnchanged())) throw new NotPrepared('`orm.em.addFilter` has added a filter')
   return areUnchanged
 }

@@ -1,6 +1,6 @@
 import type { EntityMetadata, EntityProperty, Hydrator, helper, MikroORM } from '@mikro-orm/core'
 import type { LookUpOptions } from '../look-ups.ts'
-import { hasHooks, requirePlainModel, requirePlainORM, type SampleKey, sampleKey } from './allow-list.ts'
+import { hasHooks, requirePlainModel, requirePlainORM, sampleKey } from './allow-list.ts'
 import { watchFilters } from './filters.ts'
 import { LoadedWrapper } from './loaded-wrapper.ts'
 import { NotPrepared } from './not-prepared.ts'
@@ -8,20 +8,11 @@ import type { Connection, Row } from './prepared-statement.ts'
 import { driverOf, type PopulateHint, recordFindOne, sqlOf } from './query-builder.ts'
 import { rowMapper } from './row-mapper.ts'
 
-/** The query of `em.findOne`, built once by MikroORM, for models and configurations that `allow-list.ts` accepts. */
-export interface FindOneQuery {
-  readonly key: SampleKey
-  readonly connection: Connection
-  /** MikroORM's SQL with a placeholder for the key. */
-  sql(placeholder: string): string
-  /** Throws `NotPrepared` if filters have changed since the recording, or if there is a hook. */
-  requireUnchanged(): Promise<void>
-  /** Creates the entity of a row and its related entity. No entity manager manages them yet. */
-  hydrate(row: Row): object[]
-}
-
-/** Records the query. Throws `NotPrepared` if a replay may differ from `em.findOne`. */
-export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promise<FindOneQuery> {
+/**
+ * Records the query of `em.findOne`, built once by MikroORM, for models and configurations that `allow-list.ts` accepts. Throws
+ * `NotPrepared` if a replay may differ from `em.findOne`.
+ */
+export async function recordQuery(orm: MikroORM, options: LookUpOptions) {
   const meta = orm.getMetadata().get<object>(options.model)
   const properties: Readonly<Record<string, EntityProperty>> = meta.properties
   const key = sampleKey(meta, properties[options.property])
@@ -37,12 +28,15 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions): Promis
   return {
     key,
     connection: orm.driver.getConnection('write') as Connection,
+    /** MikroORM's SQL with a placeholder for the key. */
     sql: sqlOf(orm, qb, key.key),
+    /** Throws `NotPrepared` if filters have changed since the recording, or if there is a hook. */
     async requireUnchanged() {
       if (metas.some((each) => hasHooks(orm, each))) throw new NotPrepared('a hook is called for each entity')
       if (!(await areFiltersUnchanged())) throw new NotPrepared('a filter has changed')
     },
-    hydrate(row) {
+    /** Creates the entity of a row and its related entity. No entity manager manages them yet. */
+    hydrate(row: Row): object[] {
       let related: object | undefined
       // The hydrator calls its factory for the entity of the joined relation.
       const create = (_model: unknown, joined: object) => {

@@ -1,17 +1,7 @@
 import { type EntityManager, helper, type MikroORM } from '@mikro-orm/core'
 import type { EntityManagers, Key, LookUpOptions, RequestLookUps } from '../look-ups.ts'
 import { NotPrepared } from './not-prepared.ts'
-import type { PreparedQuery } from './prepared-query.ts'
-
-/** The prepared queries of the application. */
-export interface PreparedQueries {
-  /** Whether look-ups of the model may be prepared. */
-  isAllowed(model: LookUpOptions['model']): boolean
-  /** The query of a look-up. Rejects with `NotPrepared` if `em.findOne` must be used. */
-  query(orm: MikroORM, options: LookUpOptions): Promise<PreparedQuery>
-  /** Calls `findOne` after an error of a query. */
-  recover<Found>(model: LookUpOptions['model'], error: unknown, findOne: () => Promise<Found>): Promise<Found>
-}
+import type { PreparedQueries } from './prepared-queries.ts'
 
 /** The look-ups of one request, and the entities that they found without an entity manager. */
 export class PreparedRequest implements RequestLookUps {
@@ -30,7 +20,6 @@ export class PreparedRequest implements RequestLookUps {
     database: string,
     findOne: () => Promise<object | undefined>,
   ): Promise<object | undefined> {
-    if (!this.#queries.isAllowed(options.model)) return findOne()
     try {
       return await this.#find(options, value, database)
     } catch (error) {
