@@ -1,13 +1,9 @@
 import type * as openid from 'openid-client'
 import { Misuse, ProviderError } from '../errors.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import type { Flow } from './flow.ts'
 import type { Identity } from './identity.ts'
 import type { IdentityProvider, ProviderOptions, Refused } from './identity-provider.ts'
 import { forgedBy, named, refusedBy } from './refusal.ts'
-
-const hour = 60 * 60_000
-const pause = 5_000
 
 type OpenID = typeof openid
 
@@ -15,9 +11,7 @@ type OpenID = typeof openid
 export abstract class BaseProvider implements IdentityProvider {
   readonly name: string
   protected readonly options: ProviderOptions & { readonly scope: string }
-  #pending: Promise<openid.Configuration> | undefined
-  #renewAt = 0
-  readonly #now: () => number
+  #configuration: Promise<openid.Configuration> | undefined
 
   constructor(options: ProviderOptions & { readonly scope: string }) {
     const { name, clientId, callbackUrl } = options
@@ -27,7 +21,6 @@ export abstract class BaseProvider implements IdentityProvider {
       throw new Misuse(`The \`callbackUrl\` of ${name} must be a URL without a query, as registered there.`)
     this.name = name
     this.options = options
-    this.#now = options.now ?? (() => Date.now())
   }
 
   protected abstract configure(client: OpenID): Promise<openid.Configuration>
@@ -37,7 +30,7 @@ export abstract class BaseProvider implements IdentityProvider {
     const client = await import('openid-client')
     const { callbackUrl, scope, parameters } = this.options
     const isOpenID = /\bopenid\b/.test(scope)
-    return client.buildAuthorizationUrl(await this.#configuration(client), {
+    return client.buildAuthorizationUrl(await this.#configure(client), {
       redirect_uri: callbackUrl,
       scope,
       state,
@@ -52,7 +45,7 @@ export abstract class BaseProvider implements IdentityProvider {
 
   async identify(answer: URLSearchParams, flow: Flow): Promise<Identity | Refused> {
     const client = await import('openid-client')
-    const config = await this.#configuration(client)
+    const config = await this.#configure(client)
     const forged = forgedBy(answer, config.serverMetadata())
     if (forged !== undefined) return { refused: 'invalid', code: forged }
     const url = new URL(this.options.callbackUrl)
@@ -65,49 +58,31 @@ export abstract class BaseProvider implements IdentityProvider {
     } catch (error) {
       const refused = refusedBy(client, error)
       if (refused) return refused
-      // Loads the metadata and the keys again soon, because the provider may have changed them.
-      this.#renewAt = Math.min(this.#renewAt, this.#now() + pause)
+      // The provider may have changed its metadata or its keys.
+      this.#configuration = undefined
       throw named(client, this.name, error)
     }
   }
 
-  // Loaded at the first use, so that a provider that is down does not stop the application from starting.
-  #configuration(client: OpenID): Promise<openid.Configuration> {
-    if (this.#pending && this.#now() < this.#renewAt) return this.#pending
-    const before = this.#pending
-    this.#renewAt = this.#now() + hour
-    this.#pending = this.configure(client).catch((error: unknown) => {
-      // Soon again, but not with every request.
-      this.#renewAt = this.#now() + pause
-      if (!before) this.#pending = undefined
-      if (before) return before
+  // Loaded at the first use, so that a provider that is down does not stop the application from starting, and after each failure.
+  #configure(client: OpenID): Promise<openid.Configuration> {
+    this.#configuration ??= this.configure(client).catch((error: unknown) => {
+      this.#configuration = undefined
       throw error
     })
-    return this.#pending
+    return this.#configuration
   }
 
-  /** Sets what both kinds of provider have in common. */
-  protected prepare(client: OpenID, config: openid.Configuration): openid.Configuration {
-    config.timeout = this.options.timeout ?? 5
-    config[client.customFetch] = boundedFetch
-    return config
-  }
-
-  protected clientAuthentication(
-    client: OpenID,
-    supported: readonly string[] | undefined,
-  ): openid.ClientAuth {
-    const { clientSecret } = this.options
+  /** Authenticates the client by the configured method, else by `client_secret_basic` if the provider supports it. */
+  protected clientAuthentication(client: OpenID): openid.ClientAuth {
+    const { clientSecret, clientAuthentication: method } = this.options
     if (clientSecret === undefined) return client.None()
-    const isBasic = supported === undefined || supported.includes('client_secret_basic')
-    const { clientAuthentication = isBasic ? 'client_secret_basic' : 'client_secret_post' } = this.options
-    return (...request) => {
+    return (server, ...request) => {
       const secret = typeof clientSecret === 'function' ? clientSecret() : clientSecret
-      const authenticate =
-        clientAuthentication === 'client_secret_basic'
-          ? client.ClientSecretBasic(secret)
-          : client.ClientSecretPost(secret)
-      return authenticate(...request)
+      const { token_endpoint_auth_methods_supported: supported = ['client_secret_basic'] } = server
+      const isBasic = method ? method === 'client_secret_basic' : supported.includes('client_secret_basic')
+      const authenticate = isBasic ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret)
+      return authenticate(server, ...request)
     }
   }
 }

@@ -22,8 +22,6 @@ export interface ProviderOptions {
   readonly parameters?: Readonly<Record<string, string>> | undefined
   /** How long one request to the provider may take, in seconds: 5 by default. */
   readonly timeout?: number | undefined
-  /** The clock of the cached metadata, in milliseconds. @internal */
-  readonly now?: (() => number) | undefined
 }
 
 /** Why a provider's answer identifies nobody. `denied`: the person or the provider refused. `invalid`: forged, repeated or too late. */

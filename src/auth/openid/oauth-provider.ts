@@ -2,6 +2,7 @@ import type * as openid from 'openid-client'
 import { ProviderError } from '../errors.ts'
 import { isLoopback } from '../provider-response.ts'
 import { BaseProvider, type Exchange } from './base-provider.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import type { Identity } from './identity.ts'
 import type { ProviderOptions } from './identity-provider.ts'
 
@@ -32,16 +33,19 @@ export class OAuthProvider extends BaseProvider {
   }
 
   protected async configure(client: typeof openid): Promise<openid.Configuration> {
-    const { issuer, authorizationEndpoint, tokenEndpoint, clientId } = this.#options
-    const metadata = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint }
-    const config = new client.Configuration(
-      metadata,
-      clientId,
-      undefined,
-      this.clientAuthentication(client, ['client_secret_post']),
-    )
+    const { issuer, authorizationEndpoint, tokenEndpoint, clientId, timeout = 5 } = this.#options
+    const server = {
+      issuer,
+      authorization_endpoint: authorizationEndpoint,
+      token_endpoint: tokenEndpoint,
+      token_endpoint_auth_methods_supported: ['client_secret_post'],
+    }
+    const authentication = this.clientAuthentication(client)
+    const config = new client.Configuration(server, clientId, undefined, authentication)
     if (isLoopback(new URL(tokenEndpoint))) client.allowInsecureRequests(config)
-    return this.prepare(client, config)
+    config.timeout = timeout
+    config[client.customFetch] = boundedFetch
+    return config
   }
 
   protected async read(client: typeof openid, { config, url, flow }: Exchange): Promise<Identity> {
@@ -51,14 +55,8 @@ export class OAuthProvider extends BaseProvider {
     })
     const read = async (address: string): Promise<unknown> => {
       const headers = new Headers({ accept: 'application/json', 'user-agent': 'koa-authenticators' })
-      const response = await client.fetchProtectedResource(
-        config,
-        access_token,
-        new URL(address),
-        'GET',
-        null,
-        headers,
-      )
+      const url = new URL(address)
+      const response = await client.fetchProtectedResource(config, access_token, url, 'GET', null, headers)
       if (!response.ok)
         throw new ProviderError(`The identity provider responded with ${response.status} to ${address}.`)
       return response.json()
@@ -73,6 +71,12 @@ interface GitHubOptions extends Omit<ProviderOptions, 'name'> {
   /** `https://github.com`, or the address of GitHub Enterprise Server. */
   readonly origin?: string
   readonly apiUrl?: string
+}
+
+interface GitHubEmail {
+  readonly email: string
+  readonly primary: boolean
+  readonly verified: boolean
 }
 
 /** GitHub, or a GitHub Enterprise Server. The address is the primary one, also if it is private. */
@@ -94,11 +98,7 @@ export function gitHub({
       // The API documents these types.
       const user = (await read(`${api}/user`)) as { id: number; login: string; name: string | null }
       if (!Number.isSafeInteger(user.id)) throw new Error('GitHub sent no id of the user.')
-      const emails = (await read(`${api}/user/emails`)) as {
-        email: string
-        primary: boolean
-        verified: boolean
-      }[]
+      const emails = (await read(`${api}/user/emails`)) as readonly GitHubEmail[]
       const primary = emails.find((each) => each.primary)
       return {
         subject: String(user.id),

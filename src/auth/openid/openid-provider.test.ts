@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { client, type Forgery, fakeOpenID } from '../testing/fake-openid.ts'
 import type { Reply } from '../testing/fake-provider.ts'
 import { begin, Person, read, serveProviders, signInWith, visit } from '../testing/sign-in-with.ts'
 import { OpenIDProvider, type OpenIDProviderOptions } from './openid-provider.ts'
-
-let clock = Date.now()
-const hour = 60 * 60_000
 
 async function serveCompany(t: TestContext, options: Partial<OpenIDProviderOptions> = {}) {
   const [company, other] = await Promise.all([fakeOpenID(), fakeOpenID()])
@@ -16,7 +13,6 @@ async function serveCompany(t: TestContext, options: Partial<OpenIDProviderOptio
       name: 'company',
       issuer: company.url,
       callbackUrl: callback('company'),
-      now: () => clock,
       ...client,
       ...options,
     }),
@@ -26,10 +22,6 @@ async function serveCompany(t: TestContext, options: Partial<OpenIDProviderOptio
 }
 
 describe('OpenIDProvider', () => {
-  before(() => {
-    clock = Date.now()
-  })
-
   it('V1 identifies a person by the issuer and the subject', async (t) => {
     const { company, browser } = await serveCompany(t)
     const { user, data } = await signInWith(browser(), '/company')
@@ -109,7 +101,6 @@ describe('OpenIDProvider', () => {
       assert.ok(status === 200 || status === 503)
     }
     company.forgery = {}
-    clock += 6_000
     assert.ok((await signInWith(browser(), '/company')).user)
   })
 
@@ -252,18 +243,18 @@ describe('OpenIDProvider', () => {
   }
   for (const [name, reply] of Object.entries(broken)) {
     it(`V30 responds with 503 to ${name} of the provider, and recovers`, async (t) => {
-      const { company, browser } = await serveCompany(t)
       for (const path of ['/token', '/jwks', '/.well-known/openid-configuration']) await fails(path)
 
       async function fails(path: string): Promise<void> {
-        clock += 2 * hour
+        // Another provider object, which has loaded nothing yet.
+        const { company, browser } = await serveCompany(t)
         const visitor = browser()
-        const answer = await visit(await begin(visitor, '/company'))
+        const isDiscovery = path.startsWith('/.well-known/')
+        const answer = isDiscovery ? '' : await visit(await begin(visitor, '/company'))
         company.replies.set(path, reply)
-        clock += 2 * hour
-        if (path === '/token') assert.equal((await visitor.get(answer)).status, 503)
+        const failed = isDiscovery ? await visitor.post('/company') : await visitor.get(answer)
+        assert.equal(failed.status, 503, path)
         company.replies.clear()
-        clock += 6_000
         assert.ok((await signInWith(browser(), '/company')).user, path)
       }
     })
@@ -283,16 +274,14 @@ describe('OpenIDProvider', () => {
     const path = (await visit(await begin(ada, '/company'))).replace('/callback', '/guarded/callback')
     await company.close()
     assert.equal((await ada.get(path)).status, 503)
-    clock += 2 * hour
     assert.equal((await browser().post('/other')).status, 200)
   })
 
-  it('V31 uses new keys within seconds after the first failure', async (t) => {
+  it('V31 uses new keys after the first failure', async (t) => {
     const { company, browser } = await serveCompany(t)
     assert.ok((await signInWith(browser(), '/company')).user)
     company.rotateKeys()
     await signInWith(browser(), '/company')
-    clock += 6_000
     assert.ok((await signInWith(browser(), '/company')).user)
   })
 

@@ -8,7 +8,7 @@ import type { ProviderOptions } from './identity-provider.ts'
 
 /** The client of this application at a provider with OpenID Connect. */
 export interface OpenIDProviderOptions extends ProviderOptions {
-  /** The issuer, such as `https://accounts.google.com`. Its metadata are loaded at the first use, and again every hour. */
+  /** The issuer, such as `https://accounts.google.com`. Its metadata are loaded at the first use, and again after a failure. */
   readonly issuer: string
   /** `openid email profile` by default. */
   readonly scope?: string | undefined
@@ -37,13 +37,9 @@ export class OpenIDProvider extends BaseProvider {
     this.#accepts = accepts
   }
 
-  protected async configure(client: typeof openid): Promise<openid.Configuration> {
+  protected configure(client: typeof openid): Promise<openid.Configuration> {
     const { clientId, timeout = 5 } = this.options
-    // The supported methods are known only after the discovery.
-    let supported: string[] | undefined
-    const authenticate: openid.ClientAuth = (...request) =>
-      this.clientAuthentication(client, supported)(...request)
-    const config = await client.discovery(this.#issuer, clientId, undefined, authenticate, {
+    return client.discovery(this.#issuer, clientId, undefined, this.clientAuthentication(client), {
       timeout,
       [client.customFetch]: boundedFetch,
       execute: [
@@ -51,8 +47,6 @@ export class OpenIDProvider extends BaseProvider {
         ...(isLoopback(this.#issuer) ? [client.allowInsecureRequests] : []),
       ],
     })
-    supported = config.serverMetadata().token_endpoint_auth_methods_supported
-    return this.prepare(client, config)
   }
 
   protected async read(client: typeof openid, { config, url, flow }: Exchange): Promise<Identity> {

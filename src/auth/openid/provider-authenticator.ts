@@ -1,7 +1,6 @@
 import type { AuthContext, AuthMiddleware } from '../auth.ts'
-import { type Find, RequestAuthenticator, type UserOrNothing } from '../authenticator.ts'
-import { type Class, requireClass } from '../checks.ts'
-import { Misuse } from '../errors.ts'
+import { type Find, RequestAuthenticator, requireFind, type UserOrNothing } from '../authenticator.ts'
+import type { Class } from '../checks.ts'
 import type { Flow, FlowData, FlowStore } from './flow.ts'
 import type { Identity } from './identity.ts'
 import type { IdentityProvider, Refused } from './identity-provider.ts'
@@ -43,17 +42,11 @@ export abstract class ProviderAuthenticator<
     { provider, flows }: SignInWith,
     find: Find<NoInfer<User>, Identity>,
   ): AuthMiddleware {
-    const message =
-      'Pass the class of the user and a function, as in `ProviderAuthenticator.from(User, google, find)`.'
-    requireClass(user, message)
-    if (typeof find !== 'function') throw new Misuse(message)
     class FromFunction extends ProviderAuthenticator<User> {
       override readonly user = user
       override readonly provider = provider
       override readonly flows = flows
-      override authenticate(identity: Identity, ctx: AuthContext) {
-        return find(identity, ctx)
-      }
+      override authenticate = requireFind(user, find)
     }
     return new FromFunction().middleware()
   }

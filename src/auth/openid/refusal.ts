@@ -4,18 +4,8 @@ import type { Refused } from './identity-provider.ts'
 
 type OpenID = typeof openid
 
-// The errors of a wrong configuration or a failing provider (RFC 6749 §5.2, and GitHub). Providers have several codes for a wrong or used code.
-const failures = [
-  'incorrect_client_credentials',
-  'invalid_client',
-  'invalid_request',
-  'invalid_scope',
-  'redirect_uri_mismatch',
-  'server_error',
-  'temporarily_unavailable',
-  'unauthorized_client',
-  'unsupported_grant_type',
-]
+// A wrong or used code (RFC 6749 §5.2, and GitHub). Any other error is one of the configuration or of the provider.
+const wrongCodes = ['invalid_grant', 'bad_verification_code']
 // The person, or a rule of the provider about the person, refused. Any other error is a failure of the provider or of the configuration.
 const denials = [
   'access_denied',
@@ -33,27 +23,25 @@ export function refusedBy(client: OpenID, error: unknown): Refused | undefined {
   if (error instanceof client.AuthorizationResponseError)
     return denials.includes(error.error) ? { refused: 'denied', code: error.error } : undefined
   if (error instanceof client.ResponseBodyError)
-    return failures.includes(error.error) || error.status >= 500
-      ? undefined
-      : { refused: 'invalid', code: error.error }
+    return wrongCodes.includes(error.error) ? { refused: 'invalid', code: error.error } : undefined
   const claim = claimOf(error)
   return claim === 'nonce' || claim === 'auth_time' ? { refused: 'invalid', code: claim } : undefined
 }
 
 /** The error with the code of the provider in its message, for the log of the operator. */
 export function named(client: OpenID, name: string, error: unknown): unknown {
-  if (error instanceof client.WWWAuthenticateChallengeError)
-    return new ProviderError(
-      `The identity provider ${name} rejected the client (invalid_client). Check its id, its secret, and how it authenticates.`,
-      { cause: error },
-    )
-  const isOfProvider =
-    error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
-  if (!isOfProvider) return error
-  return new ProviderError(
-    `The identity provider ${name} responded with the error ${JSON.stringify(error.error.slice(0, 50))}.`,
-    { cause: error },
-  )
+  const code = codeOf(client, error)
+  if (code === undefined) return error
+  const sentence = `The identity provider ${name} responded with the error ${JSON.stringify(code.slice(0, 50))}.`
+  return new ProviderError(sentence, { cause: error })
+}
+
+function codeOf(client: OpenID, error: unknown): string | undefined {
+  // Its challenge means that the provider rejects the id or the secret of the client, or the way in which they are sent.
+  if (error instanceof client.WWWAuthenticateChallengeError) return 'invalid_client'
+  const { AuthorizationResponseError, ResponseBodyError } = client
+  const hasCode = error instanceof AuthorizationResponseError || error instanceof ResponseBodyError
+  return hasCode ? error.error : undefined
 }
 
 /** The claim of an ID token that belongs to another flow, or is too old. The library nests its errors. */
