@@ -245,7 +245,7 @@ describe('copyDatabase', () => {
     new Database(`${folder}/foreign.sqlite`).exec('create table cats (name text)').close()
     const offline = 'postgres://me:hunter2@127.0.0.1:1/site'
     const unreachable =
-      /^The server of the database postgres:\/\/127\.0\.0\.1:1\/site cannot be reached: \w+\. Start it, or correct its URL\.\n$/
+      /^The database postgres:\/\/127\.0\.0\.1:1\/site cannot be used: \w+\. Check the server and its URL\.\n$/
 
     assertRefused(await copy(from), /^Name two databases: npm run copy-database -- FROM TO\n$/)
     assertRefused(await copy(from, to, to), /^Name two databases/)

@@ -11,7 +11,7 @@ import { Migrator } from '@mikro-orm/migrations'
 export interface Dialect {
   /** MikroORM's options for the driver and the connection. */
   readonly options: Partial<Options>
-  /** The options for migrations and copies, if a statement of `options` has a time limit. */
+  /** The options for migrations and copies, which may take or wait longer than requests. A database in memory has none. */
   readonly unlimitedOptions?: Partial<Options>
   /** Lifts the time limits of the server until the end of the transaction. */
   liftTimeLimits?(em: EntityManager): Promise<void>
@@ -19,12 +19,12 @@ export interface Dialect {
   lockMigrations?(em: EntityManager): Promise<void>
   /** Sets the time limits of the server. Returns the statements that an administrator must run instead. */
   setTimeLimits?(em: EntityManager): Promise<string[]>
-  /** Describes an error for the operator, without secrets and SQL. */
-  explain(error: unknown): string
 }
 
 /** How long a statement may wait for a connection or for a lock, in milliseconds. */
 export const usualTimeout = 2_000
+/** How long a start waits for the migrations of other processes, in milliseconds. */
+export const migrationTimeout = 8_000
 
 export interface PoolOptions {
   /** The size of the PostgreSQL pool. */

@@ -1,17 +1,8 @@
-import {
-  type EntityManager,
-  LockWaitTimeoutException,
-  MikroORM,
-  TableNotFoundException,
-  type Transaction,
-} from '@mikro-orm/core'
+import { type EntityManager, MikroORM, TableNotFoundException, type Transaction } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
-import { DatabaseError } from './database-error.ts'
+import { DatabaseError, explain } from './database-error.ts'
 import { type Dialect, databaseOptions, type PoolOptions, type Schema } from './database-options.ts'
 import { isPostgresUrl } from './database-url.ts'
-
-// On SQLite, an attempt waits up to two seconds for another process, which may be migrating.
-const attempts = 4
 
 interface Options extends Schema, PoolOptions {
   /** Called after the migrations. */
@@ -40,11 +31,11 @@ export async function openDatabase(databaseUrl: string, options: Options): Promi
   } catch (error) {
     await orm.close(true)
     if (error instanceof DatabaseError) throw error
-    throw new DatabaseError(dialect.explain(error), { cause: error })
+    throw new DatabaseError(explain(databaseUrl, error), { cause: error })
   }
 }
 
-/** Migrates on a connection of its own, because a statement of a migration may take longer than one of a request. */
+/** Migrates on a connection of its own, because a migration may take or wait longer than a request. */
 async function migrateApart(dialect: Dialect, options: Options): Promise<void> {
   const { migrations } = options
   const apart = { ...dialect.unlimitedOptions, discovery: { warnWhenNoEntities: false } }
@@ -56,23 +47,9 @@ async function migrateApart(dialect: Dialect, options: Options): Promise<void> {
   }
 }
 
-async function migrate(orm: MikroORM, dialect: Dialect, options: Options): Promise<void> {
-  await orm.connect()
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await migrateOnce(orm, dialect, options)
-    } catch (error) {
-      if (!(error instanceof LockWaitTimeoutException) || attempt === attempts) throw error
-    }
-  }
-}
-
 /** Runs the migrations in one transaction, which on SQLite locks the file. */
-async function migrateOnce(
-  orm: MikroORM,
-  dialect: Dialect,
-  { migrations, onMigrated }: Options,
-): Promise<void> {
+async function migrate(orm: MikroORM, dialect: Dialect, { migrations, onMigrated }: Options): Promise<void> {
+  await orm.connect()
   // Takes no lock of the SQLite file if no migration is pending.
   if (!dialect.lockMigrations && !(await isPending(orm.em.fork(), migrations))) return
   const report = await orm.em.fork().transactional(async (em) => {

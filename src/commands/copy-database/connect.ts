@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { type EntityManager, MikroORM, type Options } from '@mikro-orm/core'
 import { SqliteDriver } from '@mikro-orm/sqlite'
-import { DatabaseError } from '../../database/database-error.ts'
+import { DatabaseError, explain } from '../../database/database-error.ts'
 import { type Dialect, databaseOptions } from '../../database/database-options.ts'
 import { isPostgresUrl } from '../../database/database-url.ts'
 import { executedMigrations, loadDialect } from '../../database/open-database.ts'
@@ -55,7 +55,7 @@ export async function connect(databaseUrl: string): Promise<Connected> {
     return { dialect, em, lost, client: () => client, [Symbol.asyncDispose]: () => close(orm, em) }
   } catch (cause) {
     await close(orm, em)
-    throw new DatabaseError(dialect.explain(cause).replace('DATABASE_URL', 'its URL'), { cause })
+    throw new DatabaseError(explain(databaseUrl, cause).replace('DATABASE_URL', 'its URL'), { cause })
   }
 }
 

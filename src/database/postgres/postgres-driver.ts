@@ -42,17 +42,17 @@ class PooledPostgresConnection extends PostgreSqlConnection {
     return { used: totalCount - idle, idle, waiting, timeouts: this.#timeouts }
   }
 
-  /** Checks that the server responds and takes writes, which a standby does not. */
-  override async checkConnection(): ReturnType<PostgreSqlConnection['checkConnection']> {
-    if (!this.connected) return { ok: false, reason: 'the database is closed' }
-    try {
-      const [row] = await this.execute<{ readonly: string }[]>(
-        "select current_setting('transaction_read_only') as readonly",
+  /** Whether the server responds and takes writes, which a standby does not. */
+  override async isConnected(): Promise<boolean> {
+    const query = "select 1 where current_setting('transaction_read_only') = 'off'"
+    const read = () => this.execute<object[]>(query)
+    return (
+      this.connected &&
+      read().then(
+        (rows) => rows.length > 0,
+        () => false,
       )
-      return row?.readonly === 'off' ? { ok: true } : { ok: false, reason: 'the database is read-only' }
-    } catch (error) {
-      return { ok: false, reason: 'the database cannot be used', error: error as Error }
-    }
+    )
   }
 
   override createKyselyDialect(options: object): PostgresDialect {

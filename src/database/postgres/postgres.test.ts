@@ -113,21 +113,21 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     wrongPassword.password = 'hunter2'
     assert.equal(
       await refusal(wrongPassword.href),
-      `The database postgres://${host}${pathname} rejects the user postgres. Check the user and the password in DATABASE_URL.`,
+      `The database postgres://${host}${pathname} cannot be used: 28P01. Check the user and the password in DATABASE_URL.`,
     )
     const nowhere = new URL(known)
     nowhere.pathname = '/nowhere'
     assert.equal(
       await refusal(nowhere.href),
-      `The database postgres://${host}/nowhere does not exist. Create it, or correct DATABASE_URL.`,
+      `The database postgres://${host}/nowhere cannot be used: 3D000. It does not exist. Create it, or correct DATABASE_URL.`,
     )
     assert.equal(
       await refusal('postgres://me:hunter2@127.0.0.1:1/site'),
-      'The server of the database postgres://127.0.0.1:1/site cannot be reached: ECONNREFUSED. Start it, or correct DATABASE_URL.',
+      'The database postgres://127.0.0.1:1/site cannot be used: ECONNREFUSED. Check the server and DATABASE_URL.',
     )
     assert.equal(
       await refusal('postgres://me:hunter2@nowhere.invalid/site'),
-      'The server of the database postgres://nowhere.invalid/site cannot be reached: ENOTFOUND. Start it, or correct DATABASE_URL.',
+      'The database postgres://nowhere.invalid/site cannot be used: ENOTFOUND. Check the server and DATABASE_URL.',
     )
   })
 
@@ -139,7 +139,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     await execute(orm, `alter database ${name} set default_transaction_read_only = on`)
     assert.match(
       await refusal(url),
-      /^The database .* is read-only, for example because its server is a standby\. /,
+      /^The database .* cannot be used: 25006\. It is read-only, for example because its server is a standby\. /,
     )
     await execute(orm, 'set default_transaction_read_only = on')
     assert.equal(await orm.isConnected(), false)
@@ -151,7 +151,7 @@ describe('openDatabase on PostgreSQL', onlyPostgres, () => {
     proxy.dropData()
     assert.match(
       await refusal(proxy.url),
-      /^The server of the database .* cannot be reached: time limit\. Start it, or correct DATABASE_URL\.$/,
+      /^The database .* cannot be used: time limit\. Check the server and DATABASE_URL\.$/,
     )
   })
 })

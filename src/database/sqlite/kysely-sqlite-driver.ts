@@ -78,25 +78,23 @@ export class KyselySqliteDriver extends SqliteDriver {
     this.#transaction = undefined
   }
 
-  #run<Result>(connection: DatabaseConnection, work: () => Promise<Result>): Promise<Result> {
-    return timed(() => this.#retry(connection, work))
-  }
-
   /** Runs a call of better-sqlite3, which is synchronous, so that no other statement comes between the checks and the call. */
-  async #retry<Result>(connection: DatabaseConnection, work: () => Promise<Result>): Promise<Result> {
+  #run<Result>(connection: DatabaseConnection, work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#timeout
-    for (let pause = 1; ; pause = Math.min(2 * pause, longestPause)) {
-      try {
-        while (this.#transaction && this.#transaction.connection !== connection)
-          await this.#transaction.ended.promise
-        return await work()
-      } catch (error) {
-        const isOwn = this.#transaction?.connection === connection
-        if (!isBusy(error) || isOwn || performance.now() >= deadline)
-          throw error instanceof Error ? this.#convertError(error) : error
+    return timed(async () => {
+      for (let pause = 1; ; pause = Math.min(2 * pause, longestPause)) {
+        try {
+          while (this.#transaction && this.#transaction.connection !== connection)
+            await this.#transaction.ended.promise
+          return await work()
+        } catch (error) {
+          const isOwn = this.#transaction?.connection === connection
+          if (!isBusy(error) || isOwn || performance.now() >= deadline)
+            throw error instanceof Error ? this.#convertError(error) : error
+        }
+        await sleep(pause)
       }
-      await sleep(pause)
-    }
+    })
   }
 }
 

@@ -25,16 +25,10 @@ export class SharedSqliteConnection extends SqliteConnection {
     await this.execute('pragma cache_size = -65536')
   }
 
-  /** Checks that the database can be read. */
-  override async checkConnection(): ReturnType<SqliteConnection['checkConnection']> {
-    if (!this.connected) return { ok: false, reason: 'the database is closed' }
-    try {
-      // `select 1` would not read the file.
-      await this.execute('select count(*) from sqlite_schema')
-      return { ok: true }
-    } catch (error) {
-      return { ok: false, reason: 'the database cannot be used', error: error as Error }
-    }
+  /** Whether the file can be read. `select 1` would not read it. */
+  override async isConnected(): Promise<boolean> {
+    const read = () => this.execute('select count(*) from sqlite_schema')
+    return this.connected && read().then(Boolean, () => false)
   }
 
   /**

@@ -55,7 +55,7 @@ export function requirePlainORM({ config, driver, em }: MikroORM): void {
 // MikroORM's classes for SQLite and PostgreSQL, and its loggers.
 const names =
   /^((Abstract|Base)?(Sql|Sqlite|PostgreSql)(EntityManager|Driver|Platform|Connection)|(Default|Simple)Logger)$/
-const harmless = ['constructor', 'getORMClass', 'connect', 'checkConnection', 'log', 'warn', 'error']
+const harmless = ['constructor', 'getORMClass', 'connect', 'isConnected', 'log', 'warn', 'error']
 
 /** Whether the subclasses of the application override no method of MikroORM that a query may call. */
 function overridesNothing(object: object): boolean {
