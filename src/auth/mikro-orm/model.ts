@@ -38,14 +38,11 @@ export function hideInJSON(model: Base, property: string): void {
   Object.defineProperty(model.prototype, 'toJSON', { value: toJSON, writable: true, configurable: true })
 }
 
-/** The properties in the schema of a model. Works before the ORM is initialised. */
-export function definedProperties(model: Base): Readonly<Record<string, EntityProperty>> {
-  return EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta.properties ?? {}
-}
-
 /** Throws `Misuse` if a model lacks a member. In TypeScript the compiler checks that. */
 export function requireMember(model: Base, member: string, description: string): void {
-  if (member in model.prototype || member in definedProperties(model)) return
+  // The schema, because the ORM may not be initialised yet.
+  const { properties = {} } = EntitySchema.REGISTRY.get(model as EntityClass<object>)?.meta ?? {}
+  if (member in model.prototype || member in properties) return
   throw new Misuse(`${model.name} lacks \`${member}\`, ${description}.`)
 }
 

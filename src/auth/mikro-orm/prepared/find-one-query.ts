@@ -6,7 +6,6 @@ import { LoadedWrapper } from './loaded-wrapper.ts'
 import { NotPrepared } from './not-prepared.ts'
 import type { Connection, Row } from './prepared-statement.ts'
 import { driverOf, type PopulateHint, recordFindOne, sqlOf } from './query-builder.ts'
-import { rowMapper } from './row-mapper.ts'
 
 /**
  * Records the query of `em.findOne`, built once by MikroORM, for models and configurations that `allow-list.ts` accepts. Throws
@@ -22,7 +21,7 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions) {
   const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
   const areFiltersUnchanged = await watchFilters(orm, metas)
   const qb = await recordFindOne(orm, options, key.key)
-  const map = rowMapper(orm, qb, meta, relation)
+  const driver = driverOf(orm)
   const hydrateOwn = entityHydrator(orm, meta)
   const hydrateRelated = entityHydrator(orm, metas[1] ?? meta)
   return {
@@ -43,7 +42,8 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions) {
         related = hydrateRelated({ ...joined }, [], {})
         return related
       }
-      const entity = hydrateOwn(map(row), qb.state.populate, { create })
+      const data = driver.mapResult({ ...row }, meta, qb.state.populate, qb)
+      const entity = hydrateOwn(data, qb.state.populate, { create })
       return related ? [entity, related] : [entity]
     },
   }

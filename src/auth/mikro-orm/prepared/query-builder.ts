@@ -1,4 +1,4 @@
-import { type EntityMetadata, type EntityProperty, type MikroORM, raw } from '@mikro-orm/core'
+import { type EntityMetadata, type MikroORM, raw } from '@mikro-orm/core'
 import type { Key, LookUpOptions } from '../look-ups.ts'
 import { NotPrepared } from './not-prepared.ts'
 
@@ -13,15 +13,13 @@ export interface QueryBuilder {
   readonly state: { readonly populate: readonly PopulateHint[] }
   execute(...args: unknown[]): Promise<object[]>
   toQuery(): { sql: string; params: readonly unknown[] }
-  getAliasForJoinPath(path: string, options: object): string
 }
 
 /** The part of MikroORM's SQL driver that a look-up uses. */
 interface Driver {
   createQueryBuilder(...args: unknown[]): QueryBuilder
   joinedProps(meta: EntityMetadata, populate: readonly PopulateHint[]): readonly PopulateHint[]
-  mapResult(row: object, meta: EntityMetadata): Record<string, unknown>
-  mapJoinedProp(data: object, property: EntityProperty, ...args: unknown[]): void
+  mapResult(row: object, meta: EntityMetadata, populate: readonly PopulateHint[], qb: QueryBuilder): object
   getSchemaName(meta: EntityMetadata): string | undefined
 }
 

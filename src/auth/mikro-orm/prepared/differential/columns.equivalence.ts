@@ -194,7 +194,6 @@ describe('P1 prepared look-ups and em.findOne agree: columns', () => {
       () => p.string().hydrate(false),
       () => p.string().accessor('other'),
       () => p.string().setter(),
-      () => p.string().fieldName('u1__id'),
     ])
       await compareWithFindOne(t, 'findOne', withColumns({ special: [property(), 'one', 'two'] }))
     const formula = () => p.string().formula((of) => `upper(${of}.id || 'x')`)
