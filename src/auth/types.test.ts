@@ -275,7 +275,7 @@ describe('types', () => {
     ['a session authenticator without parentheses', /Types of parameters 'next' and 'next' are incompatible/],
     [
       'a token authenticator without parentheses',
-      /is missing the following properties from type 'JWTVerifier'/,
+      /Property 'verify' is missing in type .* required in type 'JWTVerifier'/,
     ],
     ['a misspelt property of a model', /Property 'emial' does not exist.*Did you mean 'email'\?/],
   ]

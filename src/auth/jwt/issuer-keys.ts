@@ -1,14 +1,7 @@
-import { createPublicKey } from 'node:crypto'
 import { createRemoteJWKSet, customFetch } from 'jose'
 import { Misuse, ProviderError } from '../errors.ts'
 import { type JsonObject, parseJsonObject } from '../json-object.ts'
 import { isLoopback, readBody } from '../provider-response.ts'
-import { checkStrength } from './key-strength.ts'
-
-/** The keys of an issuer could not be loaded. Guards respond with 503. */
-class JWTIssuerError extends ProviderError {
-  override readonly name = 'JWTIssuerError'
-}
 
 /**
  * The keys of an issuer for `jwtVerify`. jose loads them when they are needed, again for an unknown `kid`, and again after 10 minutes.
@@ -26,14 +19,12 @@ export function issuerKeys(
     try {
       const address = jwksURL === undefined ? await discover(issuer, url, init) : url
       const { keys } = await fetchJson(address, init)
-      const usable = Array.isArray(keys) ? keys.filter(isStrong) : []
-      if (usable.length === 0) throw new Error(`${address} contains no key for signatures.`)
+      if (!Array.isArray(keys) || keys.length === 0) throw new Error(`${address} contains no keys.`)
       onLoad()
-      return Response.json({ keys: usable })
+      return Response.json({ keys })
     } catch (cause) {
-      throw new JWTIssuerError(`The keys of ${issuer} cannot be loaded: ${reasonOf(cause as Error)}`, {
-        cause,
-      })
+      const reason = reasonOf(cause as Error)
+      throw new ProviderError(`The keys of ${issuer} cannot be loaded: ${reason}`, { cause })
     }
   }
   return createRemoteJWKSet(url, { timeoutDuration, [customFetch]: load })
@@ -57,16 +48,6 @@ async function fetchJson(url: URL, init: RequestInit): Promise<JsonObject> {
   const object = response.status === 200 ? parseJsonObject(await readBody(response)) : undefined
   if (object) return object
   throw new Error(`${url} responds with ${response.status} and no JSON object.`)
-}
-
-/** Whether a key is a public key that is not weak. jose checks `use`, `key_ops` and `alg`. */
-function isStrong(jwk: JsonObject): boolean {
-  try {
-    checkStrength(createPublicKey({ key: jwk as never, format: 'jwk' }))
-    return true
-  } catch {
-    return false
-  }
 }
 
 function reasonOf({ message, cause }: Error): string {

@@ -1,6 +1,6 @@
 import { type ClaimOptions, type ClaimRules, claimRules, parseClaims } from './claims.ts'
 import { issuerKeys } from './issuer-keys.ts'
-import { checkPayloadClass, type JWTPayload, type JWTPayloadClass, type JWTVerifier } from './payload.ts'
+import type { JWTPayload, JWTPayloadClass, JWTVerifier } from './payload.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
 import { isVerified, readToken } from './verify-token.ts'
 
@@ -42,11 +42,6 @@ export class JWTIssuer implements JWTVerifier {
       return isValid ? read.claims : undefined
     })
     return claims && parseClaims(claims, this.#rules, type)
-  }
-
-  /** For authenticators. Throws `Misuse` if the payload class lacks `parse`. */
-  register(type: JWTPayloadClass): void {
-    checkPayloadClass(type)
   }
 
   // A key that the issuer has removed must stop working, also for tokens that it has verified.

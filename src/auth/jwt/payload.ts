@@ -21,8 +21,8 @@ export type JWTPayloadClass<Payload extends JWTPayload = JWTPayload> = Class<Pay
 
 /** What an authenticator uses: `JWTKeys` or a `JWTIssuer`. */
 export interface JWTVerifier {
-  /** Throws `Misuse` if the payload class is unsuitable. */
-  register(type: JWTPayloadClass): void
+  /** Throws `Misuse` if the tokens of another class would be valid for the payload class. */
+  register?(type: JWTPayloadClass): void
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
   verify<Payload extends JWTPayload>(
     token: string,
@@ -78,9 +78,9 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
 
   constructor(user: JWTPayloadClass<Payload>, keys: JWTVerifier) {
     super()
-    if (typeof keys?.register !== 'function')
+    if (typeof keys?.verify !== 'function')
       throw new Misuse(`Pass the keys of the tokens: \`${user.name}.authenticator(new JWTKeys(…))\`.`)
-    keys.register(user)
+    keys.register?.(user)
     this.user = user
     this.#keys = keys
   }
@@ -88,14 +88,4 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
   override authenticate({ token }: BearerAuthorization): Promise<Payload | undefined> {
     return this.#keys.verify(token, this.user)
   }
-}
-
-/** Throws `Misuse` if `static lifetime` or `static parse` is missing or invalid. */
-export function checkPayloadClass(type: { readonly name: string }): JWTPayloadClass {
-  const { lifetime, parse } = type as Partial<JWTPayloadClass>
-  if (!Number.isFinite(lifetime) || Number(lifetime) <= 0)
-    throw new Misuse(`${type.name} lacks \`static lifetime\`, the maximum lifetime of its tokens in seconds.`)
-  if (typeof parse !== 'function')
-    throw new Misuse(`${type.name} lacks \`static parse\`, which checks its claims.`)
-  return type as JWTPayloadClass
 }
