@@ -73,17 +73,6 @@ describe('CookieFlows', () => {
     assert.equal(new CookieFlows({ secret: `${secret}!` }).finish(context(), state), undefined)
   })
 
-  it('keeps the last three flows of a browser', () => {
-    const { jar, context } = cookieJar()
-    const flows = new CookieFlows({ secret })
-    const started = Array.from({ length: 5 }, () => flows.start(context(), flow))
-    assert.equal(jar.size, 3)
-    assert.deepEqual(
-      started.map(({ state }) => flows.finish(context(), state) !== undefined),
-      [false, false, true, true, true],
-    )
-  })
-
   it('V33 sets a cookie for this host only, whose name does not contain the state', () => {
     const { lines, context } = cookieJar()
     const { state } = new CookieFlows({ secret }).start(context(), flow)

@@ -11,9 +11,6 @@ interface CookieFlowsOptions {
   readonly secure?: boolean
 }
 
-// Several flows, because a user may start one in each of several tabs.
-const maxFlows = 3
-
 /**
  * Keeps each flow in a cookie of its own, so that no session or database is needed. The cookie is authenticated and expires. It is deleted
  * when the flow ends. The value is readable by the browser's user, so `data` must not contain a secret.
@@ -37,8 +34,6 @@ export class CookieFlows<Data extends FlowData = FlowData> implements FlowStore<
       'base64url',
     )
     const cookie = `${this.#nameOf(started.state)}=${value}.${this.#sign(value)}`
-    const older = this.#names(ctx).slice(0, -(maxFlows - 1))
-    for (const name of older) ctx.append('Set-Cookie', `${name}=; Max-Age=0${this.#attributes}`)
     ctx.append('Set-Cookie', `${cookie}; Max-Age=${flowLifetime / 1000}${this.#attributes}`)
     return started
   }
@@ -58,11 +53,6 @@ export class CookieFlows<Data extends FlowData = FlowData> implements FlowStore<
   // Not the state itself, because the name of a cookie can appear in logs.
   #nameOf(state: string): string {
     return this.#prefix + createHmac('sha256', 'flow').update(state).digest('base64url').slice(0, 16)
-  }
-
-  #names({ req }: ExtendableContext): string[] {
-    const pairs = (req.headers.cookie ?? '').split(';').map((pair) => pair.split('=', 1)[0]?.trim() ?? '')
-    return pairs.filter((name) => name.startsWith(this.#prefix))
   }
 
   #sign(value: string): string {
