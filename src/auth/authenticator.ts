@@ -13,9 +13,6 @@ export abstract class RequestAuthenticator<User extends object = object> {
   /** Whether it may run on public pages. If so, mounting it before the router causes no warning of a missing guard. */
   readonly isForEveryPage: boolean = false
 
-  /** The name of the accepted credentials in the message of a 401: `Basic`, `a bearer token`, `a session`. */
-  readonly accepts: string | undefined = undefined
-
   /**
    * How its users prove who they are, in values of RFC 8176 such as `pwd`. If this is `undefined` and `signsIn` is `false`,
    * a login without `methods` does not make the user fresh, because the credentials may be a token that the client has stored.

@@ -55,11 +55,6 @@ function credentialsOf(req: IncomingMessage, scheme: keyof typeof credentials): 
   const header = req.headers.authorization
   if (header === undefined) return undefined
   const token68 = credentials[scheme].exec(header)?.[1]
-  return token68 === undefined || isRepeated(req) ? undefined : token68
-}
-
-// Repeated `Authorization` headers are ignored, because Node reads the first and a proxy may have read the second.
-function isRepeated({ rawHeaders }: IncomingMessage): boolean {
-  const isName = (text: string, i: number) => i % 2 === 0 && text.toLowerCase() === 'authorization'
-  return rawHeaders.filter(isName).length > 1
+  // Repeated `Authorization` headers are ignored, because Node reads the first and a proxy may have read the second.
+  return token68 === undefined || req.headersDistinct.authorization?.length !== 1 ? undefined : token68
 }

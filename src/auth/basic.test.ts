@@ -59,19 +59,14 @@ describe('BasicAuthenticator', () => {
     class User {}
     class Named extends BasicAuthenticator<User> {
       readonly user = User
-      override readonly realm: string
-      constructor(realm: string) {
-        super()
-        this.realm = realm
-      }
       override authenticate() {}
     }
     for (const realm of ['Büro', 'Büro – intern', '日本', 'a\r\nSet-Cookie: a=b', '\u0000', 7 as never])
-      assert.throws(() => new Named(realm).middleware(), {
+      assert.throws(() => new Named({ realm }), {
         code: 'ERR_AUTH_MISUSE',
         message: /printable ASCII/,
       })
-    const { url } = await serveAuth(t, new Named('the "back" \\ office').middleware(), guard(User))
+    const { url } = await serveAuth(t, new Named({ realm: 'the "back" \\ office' }).middleware(), guard(User))
 
     assert.equal(
       (await fetch(url)).headers.get('www-authenticate'),

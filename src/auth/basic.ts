@@ -18,14 +18,15 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
     return new FromFunction(options).middleware()
   }
 
-  override readonly accepts: string = 'Basic'
   override readonly methods: readonly string[] | undefined = ['pwd']
 
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string
 
+  /** Throws `Misuse` for a `realm` that a header cannot hold. */
   constructor({ realm = 'restricted' }: RealmOptions = {}) {
     super()
+    quoted(realm)
     this.realm = realm
   }
 
@@ -39,13 +40,6 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
 
   override challenge(_ctx: AuthContext): string {
     return `Basic realm=${quoted(this.realm)}, charset="UTF-8"`
-  }
-
-  /** Throws `Misuse` for a `realm` that a header cannot hold. */
-  override middleware(): AuthMiddleware {
-    const middleware = super.middleware()
-    quoted(this.realm)
-    return middleware
   }
 }
 

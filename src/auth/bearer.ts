@@ -21,13 +21,13 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
     return new FromFunction(options).middleware()
   }
 
-  override readonly accepts: string = 'a bearer token'
-
   /** The protection space in the challenge, in printable ASCII (RFC 9110 §11.5). */
   readonly realm: string
 
+  /** Throws `Misuse` for a `realm` that a header cannot hold. */
   constructor({ realm = 'restricted' }: RealmOptions = {}) {
     super()
+    quoted(realm)
     this.realm = realm
   }
 
@@ -46,13 +46,6 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
         ? 'error="invalid_token"'
         : `error="insufficient_user_authentication", max_age="${maxAge}"`
     return `Bearer realm=${quoted(this.realm)}${bearerAuthorization(ctx.req) ? `, ${error}` : ''}`
-  }
-
-  /** Throws `Misuse` for a `realm` that a header cannot hold. */
-  override middleware(): AuthMiddleware {
-    const middleware = super.middleware()
-    quoted(this.realm)
-    return middleware
   }
 }
 

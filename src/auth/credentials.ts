@@ -22,7 +22,6 @@ export abstract class CredentialsAuthenticator<
   Credentials = PasswordCredentials,
 > extends RequestAuthenticator<User> {
   override readonly signsIn = true
-  override readonly accepts: string = 'credentials in the body'
   override readonly methods: readonly string[] | undefined = ['pwd']
   readonly #fields: Required<NonNullable<CredentialsOptions['fields']>>
   // A body parser may leave `body` undefined for a media type that it ignores. One decoded body proves that a parser is mounted.

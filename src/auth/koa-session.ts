@@ -14,26 +14,13 @@ export type SessionContext = AuthContext & {
   session?: Session | null
 }
 
-// The properties of koa-session's `Session`. koa-session also drops keys that begin with an underscore.
-const reserved = new Set([
-  'commit',
-  'externalKey',
-  'isNew',
-  'length',
-  'manuallyCommit',
-  'maxAge',
-  'populated',
-  'regenerate',
-  'save',
-  'toJSON',
-])
-
 const recordSuffix = ':authenticated'
 
 /** Throws `Misuse` for a key that cannot hold a user in koa-session. */
 export function checkKey(key: string): void {
-  const isFree = typeof key === 'string' && key !== '' && !key.startsWith('_') && !reserved.has(key)
-  if (isFree && !(key in Object.prototype) && !key.endsWith(recordSuffix)) return
+  // koa-session drops keys that begin with an underscore.
+  const isKept = typeof key === 'string' && key !== '' && !key.startsWith('_')
+  if (isKept && !(key in Object.prototype) && !key.endsWith(recordSuffix)) return
   throw new Misuse(
     `koa-session cannot keep a user as "${String(key)}". Give the session authenticator another \`key\`.`,
   )

@@ -564,19 +564,9 @@ describe('a session authenticator', () => {
     )
   })
 
-  test('rejects a `key` that koa-session reserves, at startup', async (t) => {
+  test('rejects a `key` that koa-session drops, at startup', () => {
     const { FromSession } = people('ada')
-    const names = new Set<string>()
-    const app = appWith(new MemoryStore())
-    app.use((ctx) => {
-      for (let object: object = ctx.session ?? {}; object; object = Object.getPrototypeOf(object))
-        for (const name of Object.getOwnPropertyNames(object)) names.add(name)
-      ctx.body = ''
-    })
-    await fetch((await serve(t, app)).url)
-    assert.ok(names.has('maxAge') && names.has('isNew') && names.has('toJSON') && names.has('__proto__'))
-
-    for (const key of [...names, '', '_user', '_expire', '_maxAge', '_session', 'user:authenticated'])
+    for (const key of ['', '_user', '_maxAge', 'toString', '__proto__', 'user:authenticated'])
       assert.throws(
         () => new FromSession({ key }),
         { code: 'ERR_AUTH_MISUSE', message: /another `key`/ },

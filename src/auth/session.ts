@@ -31,7 +31,6 @@ export abstract class SessionAuthenticator<
   User extends SessionAuthenticatable & object = SessionAuthenticatable & object,
 > extends RequestAuthenticator<User> {
   override readonly isForEveryPage = true
-  override readonly accepts: string = 'a session'
   readonly #options: SessionOptions
 
   constructor(options: SessionOptions = {}) {

@@ -9,7 +9,6 @@ export interface AuthenticatorFor<Context> {
   readonly user: Class
   readonly signsIn: boolean
   readonly isForEveryPage: boolean
-  readonly accepts?: string | undefined
   readonly methods?: readonly string[] | undefined
   attempt(ctx: Context): unknown
   challenge(ctx: Context, maxAge?: number): string | undefined

@@ -57,7 +57,6 @@ describe('Unauthorized', () => {
   test('reports ERR_AUTH_REQUIRED without credentials, and without an authenticator', async (t) => {
     const required = ['ERR_AUTH_REQUIRED', 'Authentication required.']
     assert.deepEqual(await refusal(t, []), required)
-    assert.deepEqual(await refusal(t, [], wrongBasic), required, 'no authenticator accepts them')
     assert.deepEqual(await refusal(t, [fromSession(), basic(), bearer(), form()]), required)
   })
 
@@ -81,32 +80,22 @@ describe('Unauthorized', () => {
       assert.deepEqual(await refusal(t, [basic(), bearer()], header(each)), malformed, each)
   })
 
-  test('lists the accepted credentials if the header has another scheme', async (t) => {
+  test('reports a scheme that the route does not accept', async (t) => {
     assert.deepEqual(await refusal(t, [fromSession(), basic()], header('Bearer x')), [
       'ERR_AUTH_BEARER_NOT_ACCEPTED',
-      'This route does not accept bearer tokens. Use a session or Basic.',
+      'This route does not accept bearer tokens.',
     ])
-    assert.deepEqual(await refusal(t, [fromSession(), bearer(), bearer()], wrongBasic), [
-      'ERR_AUTH_SCHEME_NOT_ACCEPTED',
-      'This route does not accept Basic. Use a session or a bearer token.',
-    ])
-    assert.deepEqual(await refusal(t, [basic(), bearer(), form()], header('Digest x')), [
-      'ERR_AUTH_SCHEME_NOT_ACCEPTED',
-      'This route does not accept this authorization scheme. Use Basic, a bearer token or credentials in the body.',
-    ])
+    const other = ['ERR_AUTH_SCHEME_NOT_ACCEPTED', 'This route does not accept this authorization scheme.']
+    assert.deepEqual(await refusal(t, [fromSession(), bearer(), bearer()], wrongBasic), other)
+    assert.deepEqual(await refusal(t, [basic(), bearer(), form()], header('Digest x')), other)
+    assert.deepEqual(await refusal(t, [], wrongBasic), other)
   })
 
-  test('does not list a session that the route ignores', async (t) => {
+  test('reports ERR_AUTH_REQUIRED on a route that ignores the session', async (t) => {
     const onlyThisRequest: AuthMiddleware = (ctx, next) => {
       ignoreSession(ctx, User)
       return next()
     }
-    const [, message] = await refusal(
-      t,
-      [fromSession(), onlyThisRequest, basic(), form()],
-      header('Bearer x'),
-    )
-    assert.equal(message, 'This route does not accept bearer tokens. Use Basic or credentials in the body.')
     assert.deepEqual(await refusal(t, [fromSession(), onlyThisRequest, basic()]), [
       'ERR_AUTH_REQUIRED',
       'Authentication required.',
@@ -124,7 +113,7 @@ describe('Unauthorized', () => {
     const digest = new Digest().middleware()
     assert.deepEqual(await refusal(t, [digest], header('digest x')), [
       'ERR_AUTH_WRONG_CREDENTIALS',
-      'The credentials are wrong.',
+      'The username or password is wrong.',
     ])
   })
 

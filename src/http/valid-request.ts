@@ -46,17 +46,9 @@ const form = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
 export function oneHost(ctx: Context, next: Next): Promise<unknown> {
   if (ctx.url === '*' && ctx.method !== 'OPTIONS')
     throw new Refusal('invalid_host', 'Request a path, such as `/`.')
-  if (!form.test(ctx.req.headers.host ?? '') || isRepeated(ctx))
+  // Node keeps only the first `Host` header, but a proxy may have used another one.
+  const { host: [host = '', ...others] = [] } = ctx.req.headersDistinct
+  if (!form.test(host) || others.length > 0)
     throw new Refusal('invalid_host', 'Send exactly one valid Host header.')
   return next()
-}
-
-// Node keeps only the first `Host` header, but a proxy may have used another one.
-function isRepeated({ req: { rawHeaders } }: Context): boolean {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]
-    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1
-  }
-  return count > 1
 }

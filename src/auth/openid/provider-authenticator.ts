@@ -32,7 +32,6 @@ export abstract class ProviderAuthenticator<
   Data extends FlowData = FlowData,
 > extends RequestAuthenticator<User> {
   override readonly signsIn = true
-  override readonly accepts: string = 'a sign-in with an identity provider'
   abstract readonly provider: IdentityProvider
   abstract readonly flows: FlowStore<Data>
 
