@@ -14,8 +14,6 @@ import { PendingLimit, TaskQueue } from './waiting-attempts.ts'
 const longestWait = 5_000
 const pause = 50
 const busy = 5_000
-// Attempts until this process counts the rows of the table again.
-const recount = 1_000
 /** Above this number of rows, new counters share rows. */
 export const maxRows = 1_000_000
 
@@ -41,7 +39,6 @@ export class Throttle {
   readonly #pending = new PendingLimit()
   readonly #reservations = new TaskQueue()
   #isFull = false
-  #untilRecount = 0
 
   /** @param limit the number of rows above which new counters share rows */
   constructor(orm: MikroORM, now = Date.now, limit = maxRows) {
@@ -84,16 +81,18 @@ export class Throttle {
     return true
   }
 
-  /** Deletes a batch of counts that have expired or are in the future. Returns their number. */
-  purge(limit = 500): Promise<number> {
+  /** Deletes a batch of counts that have expired or are in the future, and returns their number. After the last batch, checks the size of the table. */
+  async purge(limit = 500): Promise<number> {
     const now = this.#now()
+    const em = this.#orm.em.fork()
     const inFuture = { expiresAt: { $gt: now + longestWindow + clockSkew } }
     const where = { $or: [{ expiresAt: { $lte: now } }, inFuture] }
-    return deleteBatch(this.#orm.em.fork(), AttemptCount, { where, key: 'id' }, limit)
+    const deleted = await deleteBatch(em, AttemptCount, { where, key: 'id' }, limit)
+    if (deleted < limit) this.#isFull = (await em.count(AttemptCount)) >= this.#maxRows
+    return deleted
   }
 
   async #reserve(attempt: Attempt): Promise<readonly Counter[]> {
-    await this.#checkSize()
     const leave = this.#pending.enter(this.#countersOf(attempt))
     if (!leave) throw tooMany(busy)
     try {
@@ -120,14 +119,6 @@ export class Throttle {
     const values = { account, device, network: networkOf(address), block: blockOf(address) }
     const counted = { action, values, allowances: device === undefined ? allowances : fromDevice }
     return countersOf(counted, { now: this.#now(), isFull: this.#isFull })
-  }
-
-  // Only at the first of many attempts, because a large table takes long to count.
-  async #checkSize(): Promise<void> {
-    this.#untilRecount -= 1
-    if (this.#untilRecount > 0) return
-    this.#untilRecount = recount
-    this.#isFull = (await this.#orm.em.fork().count(AttemptCount)) >= this.#maxRows
   }
 }
 
