@@ -2,7 +2,7 @@ import type { EntityMetadata, Options } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { type Dialect, migrationTimeout, type PoolOptions, usualTimeout } from '../database-options.ts'
 import { PooledPostgresDriver } from './postgres-driver.ts'
-import { liftTimeLimits, queryTimeout, setTimeLimits } from './time-limits.ts'
+import { liftTimeLimits, setTimeLimits } from './time-limits.ts'
 
 // An arbitrary key, which must be the same in all versions.
 const migrationLock = 4_115_417_190_612
@@ -32,7 +32,8 @@ export function postgres(
     options: {
       ...common,
       pool: { max: connections, idleTimeoutMillis: 30_000 },
-      driverOptions: { ...driverOptions, query_timeout: queryTimeout(timeout) },
+      // Longer than `statement_timeout`, so that the server reports the timeout if it can.
+      driverOptions: { ...driverOptions, query_timeout: timeout + 500 },
     },
     // The migrator needs a second connection for a moment.
     unlimitedOptions: { ...common, pool: { max: 2 }, driverOptions },

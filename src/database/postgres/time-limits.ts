@@ -2,11 +2,6 @@ import type { EntityManager } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { errorCode } from '../database-error.ts'
 
-/** Longer than `statement_timeout`, so that the server reports the timeout if it can. In milliseconds. */
-export function queryTimeout(timeout: number): number {
-  return timeout + 500
-}
-
 // An idle transaction may block other requests, so the server ends it. The site checks a row before it changes it, which needs
 // `read committed`.
 function settings(timeout: number): Record<string, string> {

@@ -53,7 +53,8 @@ export class KyselySqliteDriver extends SqliteDriver {
       this.#database.exec('begin immediate')
       const ended = Promise.withResolvers<void>()
       ended.promise.catch(() => {})
-      const timer = setTimeout(() => ended.reject(locked()), this.#timeout + transactionTime).unref()
+      const locked = new Database.SqliteError('database is locked', 'SQLITE_BUSY')
+      const timer = setTimeout(() => ended.reject(locked), this.#timeout + transactionTime).unref()
       this.#transaction = { connection, ended, timer }
     })
   }
@@ -96,10 +97,6 @@ export class KyselySqliteDriver extends SqliteDriver {
       }
     })
   }
-}
-
-function locked(): Error {
-  return new Database.SqliteError('database is locked', 'SQLITE_BUSY')
 }
 
 /** Whether the database is locked. Includes extended codes such as `SQLITE_BUSY_RECOVERY`. */

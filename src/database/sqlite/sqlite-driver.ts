@@ -48,14 +48,9 @@ export class SharedSqliteConnection extends SqliteConnection {
     const converter = this.platform.getExceptionConverter()
     dialect.createDriver = () =>
       new KyselySqliteDriver(database, timeout, (error) => converter.convertException(error))
-    dialect.createAdapter = () => new SharedConnectionAdapter()
+    // Turns off Kysely's mutex, which it never releases after a transaction that fails to begin or to roll back.
+    dialect.createAdapter = () =>
+      Object.defineProperty(new SqliteAdapter(), 'supportsMultipleConnections', { value: true })
     return dialect
-  }
-}
-
-/** Turns off Kysely's mutex, which it never releases after a transaction that fails to begin or to roll back. */
-class SharedConnectionAdapter extends SqliteAdapter {
-  override get supportsMultipleConnections(): boolean {
-    return true
   }
 }
