@@ -10,8 +10,10 @@ import { serve } from './serving.ts'
 try {
   const config = readConfig()
   const log = await processLog(config)
-  if (cluster.isPrimary && config.workers > 1) await startWorkers(config, log)
-  else await serveHere(config, log)
+  if (cluster.isPrimary && config.workers > 1) {
+    cluster.setupPrimary({ args: ['server'] })
+    await startWorkers(config, log)
+  } else await serveHere(config, log)
 } catch (error) {
   console.error(startProblem(error) ?? error)
   process.exit(1)

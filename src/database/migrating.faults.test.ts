@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { migrations } from '../migrations/index.ts'
-import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { registration } from '../testing/people.ts'
 import { runServer, startServer, temporaryFolder } from '../testing/server-process.ts'
-import { isOnPostgres, makeEmptyDatabase } from '../testing/test-database.ts'
+import { isOnPostgres, makeEmptyDatabase, patientSchema } from '../testing/test-database.ts'
 import { openDatabase } from './open-database.ts'
 
 type Variables = Record<'DATA_DIR' | 'DATABASE_URL', string>
@@ -29,7 +28,7 @@ const descriptions = isOnPostgres
 
 /** The schema and the executed migrations of a database. */
 async function schemaOf({ DATABASE_URL }: Variables) {
-  const orm = await openDatabase(DATABASE_URL, schema)
+  const orm = await openDatabase(DATABASE_URL, patientSchema)
   const done = await sql({ orm }, 'select name from mikro_orm_migrations order by name')
   const description = []
   for (const each of descriptions) description.push(await sql({ orm }, each))

@@ -28,7 +28,8 @@ describe('a server with many clients', {
   skip: !existsSync('/proc/self/fd') && 'needs /proc',
 }, () => {
   test('K10 N9 logs no warning for hundreds of aborted connections, and closes their file descriptors', async (t) => {
-    const server = await startServer(t, { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' })
+    const variables = { DATA_DIR: await temporaryFolder(t), THROTTLE: 'off' }
+    const server = await startServer(t, variables, { isPatient: true })
     await server.visitor().json('/users', registration('Ada'))
     await server.visitor().page('/')
     const before = openFiles(server.child.pid)

@@ -37,7 +37,7 @@ describe('an uncaught exception', () => {
 
 describe('the log', { concurrency: true }, () => {
   test('can lose its reader without stopping the server', async (t) => {
-    const child = spawn(process.execPath, ['src/start.js', 'server'], {
+    const child = spawn(process.execPath, ['src/start.js', 'testing/patient-server'], {
       cwd: join(import.meta.dirname, '../..'),
       env: { NODE_ENV: 'test', DATA_DIR: await temporaryFolder(t), PORT: '0', BCRYPT_COST: '4' },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -50,7 +50,7 @@ describe('the log', { concurrency: true }, () => {
     }
     child.stdout.destroy()
     const secrets = new Set<string>()
-    const visitor = () => new Visitor({ url, secrets })
+    const visitor = (session?: string) => new Visitor({ url, secrets }, session)
     const { open, reading, writing } = await userRequests({ visitor })
     await assertStatuses(isSuccess, open, reading, writing)
     child.kill('SIGTERM')
@@ -62,14 +62,14 @@ describe('the log', { concurrency: true }, () => {
     const pipe = new NamedPipe(folder)
     t.after(() => pipe.close())
     const shell = ['-c', `exec "${process.execPath}" "$@" > "${pipe.path}"`, 'sh']
-    runServer(t, { DATA_DIR: folder }, { node: 'sh', options: shell })
+    runServer(t, { DATA_DIR: folder }, { node: 'sh', options: shell, isPatient: true })
     let lines = ''
     await until('the server listens', () => {
       lines += pipe.read()
       return urlIn(lines) !== ''
     })
     const secrets = new Set<string>()
-    const visitor = () => new Visitor({ url: urlIn(lines), secrets })
+    const visitor = (session?: string) => new Visitor({ url: urlIn(lines), secrets }, session)
     // The log lines of these requests exceed the buffer of a pipe.
     for (let i = 0; i < 500; i += 1)
       assert.equal((await visitor().get(`/healthz/${'x'.repeat(480)}`)).status, 404)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { openDatabase } from '../database/open-database.ts'
-import { schema } from '../schema.ts'
 import { sql } from '../testing/database.ts'
 import { until } from '../testing/faults/until.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { registration } from '../testing/people.ts'
 import { databaseFor, startServer, temporaryFolder } from '../testing/server-process.ts'
+import { patientSchema } from '../testing/test-database.ts'
 import { queueMail } from './mail-queue.ts'
 
 const credentials = { user: 'site', password: 'canary of the mail server' }
@@ -16,7 +16,7 @@ async function open(t: TestContext) {
   const mailServer = await startMailServer(t, { credentials })
   const DATA_DIR = await temporaryFolder(t)
   const database = await databaseFor(t, { DATA_DIR })
-  const orm = await openDatabase(database.DATABASE_URL ?? `sqlite:${DATA_DIR}/site.sqlite`, schema)
+  const orm = await openDatabase(database.DATABASE_URL ?? `sqlite:${DATA_DIR}/site.sqlite`, patientSchema)
   t.after(() => orm.close())
   const variables = {
     ...database,
@@ -44,7 +44,7 @@ describe('an unavailable mail server', () => {
     const { mailServer, variables, add, tries, makeDue } = await open(t)
     await mailServer.stop()
     await add()
-    const server = await startServer(t, variables)
+    const server = await startServer(t, variables, { isPatient: true })
     await server.says('mails are retried later')
     assert.equal((await server.visitor().get('/readyz')).status, 200)
     assert.equal((await server.visitor().json('/users', registration('Ada'))).status, 201)

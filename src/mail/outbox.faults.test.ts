@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '../database/open-database.ts'
-import { schema } from '../schema.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { databaseFor, startServer, temporaryFolder } from '../testing/server-process.ts'
+import { patientSchema } from '../testing/test-database.ts'
 import { queueMail } from './mail-queue.ts'
 
 const mailCount = 1_000
@@ -18,7 +18,7 @@ describe('a queue of 1,000 mails', () => {
     const authority = join(DATA_DIR, 'authority.pem')
     await writeFile(authority, certificate.cert)
     const database = await databaseFor(t, { DATA_DIR })
-    const orm = await openDatabase(database.DATABASE_URL ?? `sqlite:${DATA_DIR}/site.sqlite`, schema)
+    const orm = await openDatabase(database.DATABASE_URL ?? `sqlite:${DATA_DIR}/site.sqlite`, patientSchema)
     await orm.em.transactional(async (em) => {
       for (let i = 0; i < mailCount; i += 1)
         await queueMail(em, { kind: 'address-taken', to: `user${i}@example.com` })
@@ -34,7 +34,8 @@ describe('a queue of 1,000 mails', () => {
     const visitor = server.visitor()
     const times: number[] = []
     const start = performance.now()
-    while (mails.length < mailCount) {
+    // A mail whose reply comes too late on a busy machine is sent again.
+    while (recipients(mails) < mailCount) {
       const before = performance.now()
       assert.equal((await visitor.page('/login')).status, 200)
       times.push(performance.now() - before)
@@ -45,6 +46,9 @@ describe('a queue of 1,000 mails', () => {
     t.diagnostic(
       `${mailCount} mails in ${seconds.toFixed(1)} s, ${times.length} pages, p99 ${p99.toFixed(1)} ms`,
     )
-    assert.equal(new Set(mails.map(({ to }) => to.join())).size, mailCount)
   })
 })
+
+function recipients(mails: readonly { readonly to: readonly string[] }[]): number {
+  return new Set(mails.map(({ to }) => to.join())).size
+}

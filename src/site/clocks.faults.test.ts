@@ -23,11 +23,12 @@ const clockProgram = `
 
 describe('a clock change while the server runs', () => {
   test('N11 extends no session or JWT, and causes no error, in the time zone of Chatham', async (t) => {
-    const server = await startServer(t, {
+    const variables = {
       DATA_DIR: await temporaryFolder(t),
       TZ: 'Pacific/Chatham',
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clockProgram)}`,
-    })
+    }
+    const server = await startServer(t, variables, { isPatient: true })
     const setClock = async (signal: 'SIGUSR2' | 'SIGHUP', ahead: number) => {
       server.child.kill(signal)
       await until('the log has the new time', async () => {

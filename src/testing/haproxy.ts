@@ -31,8 +31,9 @@ export async function startHAProxy(
     .replace(/^\tbind :80\n|^\thttp-request redirect .*\n/gm, '')
     .replace(/^\tbind .*$/m, `\tbind 127.0.0.1:${port}`)
     .replace(/(^\tserver .*\n)+/m, addresses.join(''))
-    // By default, a check takes a second at most, which a server on a busy machine can exceed.
-    .replace(/^\ttimeout queue \d+s$/m, '\ttimeout queue 600s\n\ttimeout check 600s')
+    // A server on a busy machine can exceed the usual limits. By default, a check takes a second at most.
+    .replace(/^(\ttimeout (?:connect|client|server|queue)) \w+$/gm, '$1 600s')
+    .replace(/^\ttimeout connect /m, '\ttimeout check 600s\n$&')
   const path = join(folder, 'haproxy.cfg')
   await writeFile(path, config)
   const child = spawn(findProgram('haproxy') ?? '', ['-db', '-f', path], { stdio: 'ignore' })

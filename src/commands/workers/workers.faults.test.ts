@@ -12,7 +12,8 @@ import { type ProcessResult, runServer, startServer, temporaryFolder } from '../
 type Server = Awaited<ReturnType<typeof startServer>>
 
 async function startWorkers(t: TestContext, variables: Record<string, string> = {}) {
-  return startServer(t, { DATA_DIR: await temporaryFolder(t), WORKERS: '2', ...variables })
+  const all = { DATA_DIR: await temporaryFolder(t), WORKERS: '2', ...variables }
+  return startServer(t, all, { isPatient: true })
 }
 
 function lines({ log }: Server, message: string) {

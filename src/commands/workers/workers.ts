@@ -10,12 +10,11 @@ import { urlOf } from '../../serving.ts'
 const restartPause = 1_000
 
 /**
- * Starts processes that share a port. The operating system distributes the connections. A process that ends is started again, and
+ * Starts processes that share a port. The caller has named their program with `cluster.setupPrimary`. The operating system distributes the connections. A process that ends is started again, and
  * SIGTERM or SIGINT stops all of them.
  */
 export async function startWorkers(config: Config, log: Logger): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  cluster.setupPrimary({ args: ['server'] })
   // Each worker has a port for its metrics, because they would share a port.
   const fork = (number: number) =>
     cluster.fork(config.metricsPort ? { METRICS_PORT: config.metricsPort + number } : undefined)

@@ -38,17 +38,17 @@ export function postgres(
     // The migrator needs a second connection for a moment.
     unlimitedOptions: { ...common, pool: { max: 2 }, driverOptions },
     liftTimeLimits,
-    lockMigrations: (em) => lockMigrations(em as SqlEntityManager),
+    lockMigrations: (em) => lockMigrations(em as SqlEntityManager, Math.max(timeout, migrationTimeout)),
     setTimeLimits: (em) => setTimeLimits(em, timeout),
   }
 }
 
 // The lock belongs to the transaction, so that it works behind a pooler and ends with a lost connection.
-async function lockMigrations(em: SqlEntityManager): Promise<void> {
+async function lockMigrations(em: SqlEntityManager, timeout: number): Promise<void> {
   await liftTimeLimits(em)
   const readOnly = "select 1 where current_setting('transaction_read_only') <> 'off'"
   if ((await em.execute<object[]>(readOnly)).length > 0) throw Object.assign(new Error(), { code: '25006' })
-  await em.execute(`set local lock_timeout = ${migrationTimeout}`)
+  await em.execute(`set local lock_timeout = ${timeout}`)
   await em.execute(`select pg_advisory_xact_lock(${migrationLock})`)
   await em.execute('set local lock_timeout = 0')
 }

@@ -47,7 +47,8 @@ describe('a site on a full disk', () => {
 
   test('N4 responds with 503 to writes that the operating system rejects, and recovers without a restart', async (t) => {
     const folder = await temporaryFolder(t)
-    const server = await startServer(t, { DATA_DIR: folder, NODE_OPTIONS: ignoreSignal })
+    const variables = { DATA_DIR: folder, NODE_OPTIONS: ignoreSignal }
+    const server = await startServer(t, variables, { isPatient: true })
     const { ada, signingOut, open, reading, writing } = await userRequests(server)
     const limit = (bytes: string) =>
       execFileSync('prlimit', ['--pid', String(server.child.pid), `--fsize=${bytes}`])

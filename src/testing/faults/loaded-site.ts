@@ -4,8 +4,7 @@ import { connectTo } from '../postgres-connection.ts'
 import type { PostgresServer } from '../postgres-server.ts'
 import { startServer, temporaryFolder } from '../server-process.ts'
 import { Ledger } from './ledger.ts'
-import { until } from './until.ts'
-import { assertStatuses, isSuccess, isUnavailable, userRequests } from './user-requests.ts'
+import { assertStatuses, isSuccess, isUnavailable, untilAllSucceed, userRequests } from './user-requests.ts'
 
 export const poolSize = 4
 
@@ -41,16 +40,10 @@ export async function startLoadedSite(t: TestContext, postgres: Pick<PostgresSer
         assertStatuses(isSuccess, open, { home }),
       ]),
     /** Waits until all requests except `POST /logout` succeed. */
-    assertRecovered: () =>
-      until('the site has recovered', () =>
-        assertStatuses(isSuccess, open, reading, others).then(
-          () => true,
-          () => false,
-        ),
-      ),
+    assertRecovered: () => untilAllSucceed(open, reading, others),
     /** Stops the server, and asserts that no error was fatal and no acknowledged write was lost. */
     async assertNothingLost() {
-      assert.equal((await logOut()).status, 204)
+      await untilAllSucceed({ logOut })
       server.child.kill('SIGTERM')
       await busy
       const { code, stderr } = await server.ended

@@ -11,16 +11,19 @@ import {
   takeToken,
 } from '../people.ts'
 import type { Answer } from '../promises.ts'
+import { patient } from './patient-site.ts'
+import { until } from './until.ts'
 
 type Requests = Record<string, () => Promise<Answer>>
 
 /** Signs up a user with a session, a token and a JWT. Returns requests, grouped by their use of the database. */
 export async function userRequests(site: AnySite, name = 'Ada') {
-  const person = await signUp(site, name)
-  const ada = await signIn(site, person)
-  const signingOut = await signIn(site, person)
+  const setUp = patient(site)
+  const person = await signUp(setUp, name)
+  const ada = site.visitor((await signIn(setUp, person)).session)
+  const signingOut = site.visitor((await signIn(setUp, person)).session)
   const { session: leaving } = signingOut
-  const [token, jwt] = [await takeToken(site, person), await takeJWT(site, person)]
+  const [token, jwt] = [await takeToken(setUp, person), await takeJWT(setUp, person)]
   const credentials = { username: person.email, password }
   let others = 0
   const newUser = () => registration(`${name}s${++others}`) as Record<string, string>
@@ -59,10 +62,27 @@ export async function assertStatuses(
   isExpected: (status: number) => boolean,
   ...all: Requests[]
 ): Promise<void> {
-  const send = async ([name, each]: [string, () => Promise<Answer>]) => [name, (await each()).status] as const
-  const answers = await Promise.all(all.flatMap((each) => Object.entries(each)).map(send))
+  const answers = await sendAll(all)
   const unexpected = answers.filter(([, status]) => !isExpected(status))
   assert.deepEqual(unexpected, [])
+}
+
+function sendAll(all: Requests[]) {
+  const send = async ([name, each]: [string, () => Promise<Answer>]) => [name, (await each()).status] as const
+  return Promise.all(all.flatMap((each) => Object.entries(each)).map(send))
+}
+
+/** Repeats requests until all succeed. Only 503 may precede it, because the site may still recover, or the machine is busy. */
+export function untilAllSucceed(...all: Requests[]): Promise<void> {
+  return until('all requests succeed', async () => {
+    const answers = await sendAll(all)
+    const failures = answers.filter(([, status]) => !isSuccess(status))
+    assert.deepEqual(
+      failures.filter(([, status]) => !isUnavailable(status)),
+      [],
+    )
+    return failures.length === 0
+  })
 }
 
 export const isSuccess = (status: number) => status < 400
