@@ -68,11 +68,18 @@ export async function goWith(
 
 export const ada = { name: 'Ada', email: 'ada@example.com' }
 
+/** The filled form of the sign-up that a visitor has begun. */
+export async function signUpForm(visitor: Visitor, person = ada): Promise<Record<string, string>> {
+  const { text } = await visitor.page('/signup/with')
+  const [, signUp = assert.fail(text)] = /name="signUp" value="([^"]*)"/.exec(text) ?? []
+  return { ...person, signUp }
+}
+
 /** Creates an account with the fake provider. Returns the visitor, who is signed in. */
 export async function signUpWith(site: Pick<Site, 'visitor'>, person = ada): Promise<Visitor> {
   const visitor = site.visitor()
   assert.equal((await goWith(visitor)).headers.location, '/signup/with')
-  const created = await visitor.form('/signup/with', person)
+  const created = await visitor.form('/signup/with', await signUpForm(visitor, person))
   assert.equal(created.headers.location, '/account', created.text)
   return visitor
 }

@@ -10,6 +10,7 @@ import {
   noticeOn,
   providerSite,
   signUpAndLink,
+  signUpForm,
   signUpWith,
   twoProviderSite,
 } from '../../testing/provider-site.ts'
@@ -161,7 +162,7 @@ describe('the form after the callback', () => {
     company.replies.set('/userinfo', { body: JSON.stringify(info) })
     assert.equal((await goWith(visitor)).headers.location, '/signup/with')
     assert.match(await noticeOn(visitor, '/signup/with'), /value="ada@example.com"/)
-    await visitor.form('/signup/with', { name: 'Ada', email: 'ada@example.com' })
+    await visitor.form('/signup/with', await signUpForm(visitor))
     assert.deepEqual(await sql(site, 'select email from users where email_verified_at is not null'), [])
     assert.ok(!site.log.some((line) => line.includes(client.clientSecret)))
   })

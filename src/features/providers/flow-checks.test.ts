@@ -12,6 +12,7 @@ import {
   identities,
   providerSite,
   signUpAndLink,
+  signUpForm,
   signUpWith,
 } from '../../testing/provider-site.ts'
 import { recordStatements } from '../../testing/record-statements.ts'
@@ -46,10 +47,11 @@ describe('a sign-up that waits for its form', () => {
     const { site } = await providerSite(t)
     const [visitor, eve] = [site.visitor(), site.visitor()]
     await goWith(visitor)
+    const form = await signUpForm(visitor)
     await answerOf(eve)
-    assert.equal((await eve.form('/signup/with', ada)).headers.location, '/login?expired')
+    assert.equal((await eve.form('/signup/with', form)).headers.location, '/login?expired')
     await site.orm.em.fork().nativeUpdate(ProviderFlow, { purpose: 'sign-up' }, { expiresAt: new Date() })
-    assert.equal((await visitor.form('/signup/with', ada)).headers.location, '/login?expired')
+    assert.equal((await visitor.form('/signup/with', form)).headers.location, '/login?expired')
     assert.equal(await count(site, 'users'), 0)
   })
 
@@ -60,7 +62,7 @@ describe('a sign-up that waits for its form', () => {
       company.forgery = { claims: { sub } }
       await goWith(visitor)
     }
-    assert.equal((await visitor.form('/signup/with', ada)).status, 303)
+    assert.equal((await visitor.form('/signup/with', await signUpForm(visitor))).status, 303)
     assert.deepEqual(await identities(site), ['ada@example.com person-2'])
     assert.deepEqual(await sql(site, 'select digest from provider_flows'), [])
   })
@@ -69,11 +71,9 @@ describe('a sign-up that waits for its form', () => {
     const { site, company } = await providerSite(t)
     const visitor = site.visitor()
     await goWith(visitor)
-    const { text } = await visitor.page('/signup/with')
-    const [, signUp = ''] = /name="signUp" value="([^"]*)"/.exec(text) ?? []
+    const form = await signUpForm(visitor)
     company.forgery = { claims: { sub: 'person-2' } }
     await goWith(visitor)
-    const form = { ...ada, signUp }
     assert.equal((await visitor.form('/signup/with', form)).headers.location, '/login?expired')
     assert.deepEqual(await identities(site), [])
   })
@@ -82,9 +82,10 @@ describe('a sign-up that waits for its form', () => {
     const { site } = await providerSite(t)
     const visitor = site.visitor()
     await goWith(visitor)
+    const form = await signUpForm(visitor)
     await sql(site, "update provider_flows set provider = 'former'")
     assert.equal((await visitor.page('/signup/with')).headers.location, '/login?expired')
-    assert.equal((await visitor.form('/signup/with', ada)).headers.location, '/login?expired')
+    assert.equal((await visitor.form('/signup/with', form)).headers.location, '/login?expired')
     assert.equal(await count(site, 'users'), 0)
   })
 
@@ -94,9 +95,10 @@ describe('a sign-up that waits for its form', () => {
     company.forgery = { claims: { email_verified: false } }
     const eve = site.visitor()
     await goWith(eve)
+    const form = await signUpForm(eve)
     const statuses: number[] = []
     // The owner's sign-up counts too.
-    for (let i = 0; i < 50; i += 1) statuses.push((await eve.form('/signup/with', ada)).status)
+    for (let i = 0; i < 50; i += 1) statuses.push((await eve.form('/signup/with', form)).status)
     assert.deepEqual(statuses, [...Array(49).fill(409), 429])
     assert.equal((await owner.form('/account/verification', {})).status, 303)
   })

@@ -4,7 +4,7 @@ import { registered, startOIDC } from '../../auth/testing/oidc-server.ts'
 import { ProviderVisitor } from '../../auth/testing/provider-visitor.ts'
 import { count, sql } from '../../testing/database.ts'
 import type { Answer } from '../../testing/promises.ts'
-import { companyClient, identities, urlOf } from '../../testing/provider-site.ts'
+import { companyClient, identities, signUpForm, urlOf } from '../../testing/provider-site.ts'
 import { startSite } from '../../testing/site.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 
@@ -50,7 +50,7 @@ describe('a site with node-oidc-provider', () => {
     assert.equal((await goTo({ visitor, person })).headers.location, '/signup/with')
     const form = await visitor.page('/signup/with')
     assert.match(form.text, /name="email"[^>]*value="ada@example\.com"/)
-    assert.equal((await visitor.form('/signup/with', { name: 'Ada', email: 'ada@example.com' })).status, 303)
+    assert.equal((await visitor.form('/signup/with', await signUpForm(visitor))).status, 303)
     assert.deepEqual(await identities(site), ['ada@example.com ada'])
     assert.equal((await sql(site, 'select id from users where email_verified_at is not null')).length, 1)
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { fakeOpenID } from '../../auth/testing/fake-openid.ts'
 import { signIn, signUp } from '../../testing/people.ts'
-import { ada, answerOf, companyClient, goWith } from '../../testing/provider-site.ts'
+import { answerOf, companyClient, goWith, signUpForm } from '../../testing/provider-site.ts'
 import { startServer, temporaryFolder } from '../../testing/server-process.ts'
 import type { Visitor } from '../../testing/visitor.ts'
 
@@ -34,7 +34,9 @@ describe('several processes', () => {
     const there = atTwo(visitor)
     const both = await Promise.all([visitor.page(answer), there.page(answer)])
     assert.deepEqual(both.map(({ headers }) => headers.location).sort(), ['/login?expired', '/signup/with'])
-    const forms = await Promise.all([visitor.form('/signup/with', ada), there.form('/signup/with', ada)])
+    const isHere = both[0].headers.location === '/signup/with'
+    const form = await signUpForm(isHere ? visitor : there)
+    const forms = await Promise.all([visitor.form('/signup/with', form), there.form('/signup/with', form)])
     assert.equal(forms.filter(({ headers }) => headers.location === '/account').length, 1)
 
     company.forgery = { claims: { sub: 'person-2' } }

@@ -7,11 +7,11 @@ import { sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import type { Answer } from '../../testing/promises.ts'
 import {
-  ada,
   answerOf,
   goWith,
   providerSite,
   signUpAndLink,
+  signUpForm,
   signUpWith,
   urlOf,
 } from '../../testing/provider-site.ts'
@@ -127,6 +127,6 @@ describe('a provider that is broken', () => {
     assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '60'])
     company.replies.clear()
     assert.equal((await goWith(visitor)).headers.location, '/signup/with')
-    assert.equal((await visitor.form('/signup/with', ada)).headers.location, '/account')
+    assert.equal((await visitor.form('/signup/with', await signUpForm(visitor))).headers.location, '/account')
   })
 })

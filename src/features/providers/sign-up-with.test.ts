@@ -4,7 +4,7 @@ import { countHashes } from '../../testing/count-hashes.ts'
 import { count, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { password, signUp } from '../../testing/people.ts'
-import { ada, goWith, identities, providerSite, signUpWith } from '../../testing/provider-site.ts'
+import { ada, goWith, identities, providerSite, signUpForm, signUpWith } from '../../testing/provider-site.ts'
 import { receiveMails } from '../../testing/receive-mails.ts'
 import { ageSessions } from '../../testing/second-factor.ts'
 
@@ -27,7 +27,7 @@ describe('/signup/with', () => {
     ])
       assert.ok(form.text.includes(shown), shown)
     assert.match(String(form.headers['content-security-policy']), /form-action 'self'/)
-    const created = await visitor.form('/signup/with', { ...ada, next })
+    const created = await visitor.form('/signup/with', { ...(await signUpForm(visitor)), next })
     assert.deepEqual([created.status, created.headers.location], [303, next])
     assert.ok(created.cookies.some((each) => /^session=.*Max-Age=2592000;/.test(each)))
     assert.deepEqual(await identities(site), ['ada@example.com person-1'])
@@ -48,7 +48,7 @@ describe('/signup/with', () => {
     const eve = site.visitor()
     assert.equal((await goWith(eve)).headers.location, '/signup/with')
     for (const email of ['ada@example.com', 'ADA@example.com']) {
-      const refused = await eve.form('/signup/with', { name: 'Ada', email })
+      const refused = await eve.form('/signup/with', await signUpForm(eve, { name: 'Ada', email }))
       assert.equal(refused.status, 409)
       assert.match(refused.text, /Sign in to it, and connect Company on the page “Security”/)
     }
@@ -78,8 +78,11 @@ describe('/signup/with', () => {
     const visitors = [site.visitor(), site.visitor()]
     for (const visitor of visitors) await goWith(visitor)
     const answers = await Promise.all(
-      visitors.map((visitor, i) =>
-        visitor.form('/signup/with', { name: 'Ada', email: `ada${i}@example.com` }),
+      visitors.map(async (visitor, i) =>
+        visitor.form(
+          '/signup/with',
+          await signUpForm(visitor, { name: 'Ada', email: `ada${i}@example.com` }),
+        ),
       ),
     )
     assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 409])
@@ -87,14 +90,16 @@ describe('/signup/with', () => {
     assert.equal(await count(site, 'users'), 1)
   })
 
-  test('needs the browser of the flow, only once, for ten minutes, and a form', async (t) => {
+  test('needs the browser and the form of the flow, only once, and for ten minutes', async (t) => {
     const { site } = await providerSite(t)
     const visitor = site.visitor()
     await goWith(visitor)
-    assert.equal((await site.visitor().form('/signup/with', ada)).headers.location, '/login?expired')
-    assert.equal((await visitor.json('/signup/with', ada)).status, 415)
-    assert.equal((await visitor.form('/signup/with', { ...ada, email: 'x' })).status, 400)
-    const both = await Promise.all([visitor.form('/signup/with', ada), visitor.form('/signup/with', ada)])
+    const form = await signUpForm(visitor)
+    assert.equal((await site.visitor().form('/signup/with', form)).headers.location, '/login?expired')
+    assert.equal((await visitor.form('/signup/with', ada)).headers.location, '/login?expired')
+    assert.equal((await visitor.json('/signup/with', form)).status, 415)
+    assert.equal((await visitor.form('/signup/with', { ...form, email: 'x' })).status, 400)
+    const both = await Promise.all([visitor.form('/signup/with', form), visitor.form('/signup/with', form)])
     assert.equal(both.filter(({ headers }) => headers.location === '/account').length, 1)
     assert.equal(await count(site, 'users'), 1)
     const late = site.visitor()

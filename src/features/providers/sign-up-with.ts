@@ -55,9 +55,8 @@ export function signUpWith(router: SiteRouter, services: Services, providers: Si
     ctx.auth.has(User)
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only a form of the site.')
     const signUp = await find(ctx)
-    const { signUp: shown = signUp?.digest } = fieldsOf(ctx)
     // An answer in another tab replaces the sign-up. Its identity is not the one that this form showed.
-    if (!signUp || shown !== signUp.digest) return seeOther(ctx, '/login?expired')
+    if (!signUp || fieldsOf(ctx).signUp !== signUp.digest) return seeOther(ctx, '/login?expired')
     const label = labelIn(providers, signUp)
     const { name: typed, email } = textFields(ctx, 'name', 'email')
     const name = typed.trim()
