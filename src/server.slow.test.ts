@@ -10,9 +10,6 @@ import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import Database from 'better-sqlite3'
-import { openDatabase } from './database/open-database.ts'
-import { schema } from './schema.ts'
 import { until } from './testing/faults/until.ts'
 import { basic, bearer, password, registration, signUp, takeToken } from './testing/people.ts'
 import { type ProcessResult, runServer, startServer, temporaryFolder } from './testing/server-process.ts'
@@ -213,22 +210,6 @@ describe('the server', { concurrency: 2 }, () => {
     )
     assert.match(line ?? '', new RegExp(`EADDRINUSE.*${port}\\. Set another PORT`))
     assert.deepEqual(others, [])
-  })
-
-  test('N1 reports a newer database in one line, and does not change its list of migrations', async (t) => {
-    const folder = await temporaryFolder(t)
-    await (await openDatabase(`sqlite:${join(folder, 'site.sqlite')}`, schema)).close()
-    const database = new Database(join(folder, 'site.sqlite'))
-    database.exec("insert into mikro_orm_migrations (name, executed_at) values ('29990101-future', 0)")
-    const before = database.prepare('select * from mikro_orm_migrations').all()
-    const [line, ...others] = refusal(await runServer(t, { DATA_DIR: folder }).ended)
-    assert.match(
-      line ?? '',
-      /^The database is newer than this program: it has the migration 29990101-future\./,
-    )
-    assert.deepEqual(others, [])
-    assert.deepEqual(database.prepare('select * from mikro_orm_migrations').all(), before)
-    database.close()
   })
 
   test('reports an outdated Node in one line, before it loads other modules', async (t) => {

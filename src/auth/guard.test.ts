@@ -38,33 +38,6 @@ describe('guard', () => {
     assert.deepEqual(reached, ['/ada'])
   })
 
-  test('protects one route, and requires both classes with two guards', async (t) => {
-    class User {}
-    class Admin {}
-    class ByName extends BasicAuthenticator {
-      readonly user = User
-      override authenticate({ username }: { username: string }, ctx: AuthContext) {
-        ctx.auth.login(new User())
-        if (username === 'root') ctx.auth.login(new Admin())
-      }
-    }
-    const answer = (ctx: AuthContext) => {
-      ctx.body = ctx.auth.has(User)
-    }
-    const router = new Router<object, AuthContext>()
-    router.use(new ByName().middleware())
-    router.get('/open', answer)
-    router.get('/users', guard(User), answer)
-    router.get('/both', guard(User), guard(Admin), answer)
-    const { url } = await serveAuth(t, router)
-    const status = async (path: string, name?: string) =>
-      (await fetch(url + path, name ? { headers: basic(name) } : {})).status
-
-    assert.deepEqual([await status('/open'), await status('/users'), await status('/both')], [200, 401, 401])
-    assert.deepEqual([await status('/users', 'ada'), await status('/both', 'ada')], [200, 401])
-    assert.deepEqual([await status('/users', 'root'), await status('/both', 'root')], [200, 200])
-  })
-
   test('S48 rejects a user who was logged out before the guard', async (t) => {
     class User {}
     class ByName extends BasicAuthenticator {

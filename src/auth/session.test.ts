@@ -234,25 +234,6 @@ describe('SessionAuthenticator', () => {
   })
 })
 
-describe('SessionAuthenticator.from', () => {
-  test('accepts a function that looks up the user', async (t) => {
-    const { User, ByForm, known } = people('ada')
-    const app = appWith(new MemoryStore())
-    app.use(SessionAuthenticator.from(User, (id) => known.get(id), { remember: 'signed-in', key: 'user' }))
-    app.use(new ByForm().middleware())
-    app.use(guard(User))
-    app.use((ctx) => {
-      ctx.body = ctx.auth.require(User).sessionID
-    })
-    const { url } = await serve(t, app)
-    const browser = new Browser(url)
-    await browser.post('/', form('ada'))
-    assert.equal(await (await browser.get('/')).text(), 'ada')
-    known.clear()
-    assert.equal((await browser.get('/')).status, 401)
-  })
-})
-
 describe('a sign-in', () => {
   test('E3 E4 changes the identifier and deletes the planted session with its data (session fixation)', async (t) => {
     for (const isSessionLast of [false, true]) {

@@ -112,8 +112,6 @@ describe('openDatabase', () => {
   })
 })
 
-describe('a statement on a locked SQLite file', () => {})
-
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   t.after(() => rm(path, { recursive: true }))

@@ -45,14 +45,6 @@ describe('a check of a password', () => {
       }
     }
   })
-
-  test('accepts a password of any age', async (t) => {
-    const site = await startSite(t)
-    const person = await signUp(site)
-    await sql(site, 'update users set created_at = 0, password_changed_at = 0')
-    assert.equal((await signIn(site, person)).cookies.has('session'), true)
-    assert.equal((await site.visitor().post('/login?as=user', basic(person))).status, 200)
-  })
 })
 
 describe('sign-up', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import bcrypt from 'bcrypt'
-import { dump, sql } from '../testing/database.ts'
-import { basic, registration, signUp } from '../testing/people.ts'
+import { dump } from '../testing/database.ts'
+import { registration, signUp } from '../testing/people.ts'
 import { type Site, startSite } from '../testing/site.ts'
 import { siteWithAda } from '../testing/site-with-ada.ts'
 
@@ -34,15 +34,6 @@ describe('passwords', () => {
     }
   })
 
-  test('B4 with an unpaired surrogate are rejected with 400, and fail at sign-in', async (t) => {
-    const site = await startSite(t)
-    const secret = '\ud800 lone surrogate'
-    const body = registration('Ada', { password: secret, confirmPassword: secret })
-    assert.equal((await site.visitor().json('/users', body)).status, 400)
-    assert.equal(await logIn(site, { email: 'ada@example.com' }, secret), 401)
-    assert.deepEqual((await dump(site)).users, [])
-  })
-
   test('B6 that are too long are rejected before they are hashed', async (t) => {
     const { site, person, ada } = await siteWithAda(t)
     const before = await dump(site)
@@ -63,34 +54,6 @@ describe('passwords', () => {
     assert.equal((await ada.json('/account/close', { password: tooLong })).status, 400)
     assert.deepEqual([compared.callCount(), hashed.callCount()], [0, 0])
     assert.deepEqual(await dump(site), before)
-  })
-
-  test('B10 and their hashes appear in no response and in no log line', async (t) => {
-    const { site, person, ada } = await siteWithAda(t)
-    const [row] = await sql(site, 'select password_hash from users')
-    const hash = String(row?.password_hash)
-    // The test client checks every response for these secrets, and `startSite` checks the log after the test.
-    for (const part of [hash, hash.slice(7, 29), hash.slice(29)]) site.secrets.add(part)
-    const paths = [
-      '/',
-      '/account',
-      '/account/password',
-      '/account/close',
-      '/account/sessions',
-      '/account/tokens',
-    ]
-    for (const path of [...paths, '/account/activity', '/me', '/secure', '/nowhere']) {
-      await ada.page(path)
-      await ada.get(path)
-      await site.visitor().get(path, basic(person))
-    }
-    const wrong = { currentPassword: hash, password: hash, confirmPassword: 'x' }
-    await ada.form('/account/password', wrong)
-    await ada.json('/account/password', wrong)
-    await ada.form('/login', { username: person.email, password: hash })
-    assert.equal(await logIn(site, person, hash), 401, 'the hash is not a password')
-    await site.visitor().json('/users', registration('Ada'))
-    assert.ok(site.log.length > 30)
   })
 })
 

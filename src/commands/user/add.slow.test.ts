@@ -51,17 +51,4 @@ describe('add', () => {
     assertRefused(await user(ada, ''), /^Standard input contains no password/)
     assert.equal(await em().count(User), 0)
   })
-
-  test('creates one account from concurrent attempts that differ in the case of the address', async (t) => {
-    const { user, em } = await startWithUserCommand(t)
-    const attempts = ['ada', 'Ada', 'ADA'].map((name) => user(`add ${name}@example.com --name Ada`, another))
-    const codes = (await Promise.all(attempts)).map(({ code }) => code)
-
-    assert.deepEqual(codes.toSorted(), [0, 1, 1])
-    assertRefused(
-      await user('add aDa@example.com --name Ada', another),
-      /^The user aDa@example\.com already exists/,
-    )
-    assert.equal(await em().count(User), 1)
-  })
 })

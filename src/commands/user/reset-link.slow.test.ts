@@ -39,17 +39,6 @@ describe('reset-link', () => {
     assert.deepEqual(await sql(site, 'select email_verified_at from users'), [{ email_verified_at: null }])
   })
 
-  test('replaces the earlier link', async (t) => {
-    const { site, user } = await startWithUserCommand(t)
-    await signUp(site)
-    const link = async () => pathIn((await user('reset-link ada@example.com', '', { PUBLIC_URL })).out)
-    const [old, newer] = [await link(), await link()]
-    assert.deepEqual(
-      [(await site.visitor().page(old)).status, (await site.visitor().page(newer)).status],
-      [410, 200],
-    )
-  })
-
   test('prints a link to PUBLIC_URL, or to the local server in development', async (t) => {
     const { site, user } = await startWithUserCommand(t)
     await signUp(site)
