@@ -64,7 +64,7 @@ async function wrk(url: string, requests: Requests, seconds: number, seed: numbe
   const { method, path, header, values } = requests
   const script = join(import.meta.dirname, 'load.lua')
   const [command = '', ...args] = onCore(loadCore, [
-    ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url, '--'],
+    ...['wrk', '-t1', `-c${connections}`, '--timeout', '20s', `-d${seconds}s`, '-s', script, url, '--'],
     ...[`${seed}`, values, method, path, ...(header ? [header] : [])],
   ])
   const { stdout } = await run(command, args)

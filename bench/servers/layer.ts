@@ -67,9 +67,9 @@ const forPages = compose<AuthContext & Koa.ParameterizedContext>([
   User.sessionAuthenticator(),
 ])
 router.get('/account', forPages, redirectUnless(User, '/login'), (ctx) => {
-  const { name, email, passwordChangedAt } = ctx.auth.require(User)
+  const { id, name, email, passwordChangedAt } = ctx.auth.require(User)
   ctx.type = 'html'
-  ctx.body = accountPage({ name, email, passwordChangedAt: passwordChangedAt.getTime() })
+  ctx.body = accountPage({ id, name, email, passwordChangedAt: passwordChangedAt.getTime() })
 })
 router.get('/login', forPages, (ctx) => {
   if (ctx.auth.has(User)) return ctx.redirect('/account')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
@@ -425,7 +426,7 @@ describe('views and page', () => {
   })
 
   test('the servers of the benchmark render the account page and the sign-in page', () => {
-    assert.match(accountPage({ ...ada, passwordChangedAt: 0 }), /<h1>Profile<\/h1>/)
+    assert.match(accountPage({ ...ada, id: randomUUID(), passwordChangedAt: 0 }), /<h1>Profile<\/h1>/)
     assert.match(loginPage(), /<h1>Sign in<\/h1>/)
   })
 
