@@ -49,4 +49,15 @@ describe('deleteBatch', () => {
     })
     assert.equal(await left(), 101)
   })
+
+  test('E14 deletes nothing while another process purges', onlyPostgres, async (t) => {
+    const { one, other, left } = await open(t, 10)
+    const old = { where: { expiresAt: 0 }, key: 'id' } as const
+    await one.em.fork().transactional(async (em) => {
+      assert.equal(await deleteBatch(em, AttemptCount, old, 5), 5)
+      assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 5), 0)
+    })
+    assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 10), 5)
+    assert.equal(await left(), 1)
+  })
 })
