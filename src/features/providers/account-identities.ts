@@ -14,7 +14,6 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { LinkedIdentity, listIdentities } from '../../users/linked-identity.ts'
 import { User } from '../../users/user.ts'
 import { openProvider } from './open-provider.ts'
-import type { SiteFlowData } from './provider-flows.ts'
 import { providerInPath, type SiteProviders } from './site-providers.ts'
 
 const securityPage = '/account/security'
@@ -23,7 +22,8 @@ const securityPage = '/account/security'
 export function accountIdentities(
   router: SiteRouter,
   services: Services,
-  { providers, showSecurity }: { providers: SiteProviders; showSecurity: ShowPage },
+  providers: SiteProviders,
+  showSecurity: ShowPage,
 ): void {
   // A failed form leaves one of these addresses in the browser, where the user can open it again.
   router.get(
@@ -39,16 +39,13 @@ export function accountIdentities(
     formAgain(showSecurity),
     async (ctx) => {
       const { id: user } = ctx.auth.require(User)
-      const data: SiteFlowData = { purpose: 'link', kept: false, user, session: currentDigest(ctx) }
-      await openProvider(services, ctx, providerInPath(providers, ctx.params), { data })
+      const data = { purpose: 'link', kept: false, user, session: currentDigest(ctx) } as const
+      await openProvider(services, ctx, providerInPath(providers, ctx.params), data)
     },
   )
 
   router.post('/account/identities/:id/remove', ...owner(services), fresh(securityPage), async (ctx) => {
-    const label = await unlink(services, ctx, {
-      id: ctx.params.id ?? '',
-      providers: [...providers.byId.keys()],
-    })
+    const label = await unlink(services, ctx, ctx.params.id ?? '', [...providers.byId.keys()])
     audit(ctx, 'identity removed', ctx.auth.require(User), { detail: label })
     complete(ctx, securityPage, `${label} has been disconnected. You can no longer sign in with it.`)
   })
@@ -58,7 +55,8 @@ export function accountIdentities(
 function unlink(
   services: Services,
   ctx: SiteContext,
-  { id, providers }: { id: string; providers: readonly string[] },
+  id: string,
+  providers: readonly string[],
 ): Promise<string> {
   return changeAccount(ctx, async (em, user) => {
     const own = await listIdentities(em, user.id)

@@ -2,9 +2,11 @@ import type { Next } from 'koa'
 import { type Answer, providerAnswer } from '#auth/openid'
 import { withNextPath } from '../../account/complete-sign-in.ts'
 import type { Services } from '../../account/services.ts'
+import { currentDigest } from '../../account/sessions/session-store.ts'
 import { audit } from '../../site/audit.ts'
 import { seeOther } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
+import { User } from '../../users/user.ts'
 import { confirmIdentity } from './confirm-with.ts'
 import { linkIdentity } from './link-identity.ts'
 import { unlessUnreachable } from './open-provider.ts'
@@ -26,12 +28,15 @@ export function callback(router: SiteRouter, services: Services, providers: Site
     const answer = providerAnswer(ctx) as Answer<SiteFlowData> | undefined
     if (!answer || 'refused' in answer) return showRefusal(ctx, provider, answer)
     const { identity, flow } = answer
-    const data = flow.data
-    if (!data) return seeOther(ctx, '/login?expired')
-    const answered = { provider, identity, data }
-    if (data.purpose === 'link') return linkIdentity(services, ctx, answered)
-    if (data.purpose === 'confirm') return confirmIdentity(ctx, answered)
-    return signInIdentity(services, ctx, { ...answered, flows: providers.flows })
+    const { data } = flow
+    if (data?.purpose === 'sign-in')
+      return signInIdentity(services, ctx, providers.flows, { provider, identity, data })
+    const user = ctx.auth.get(User)
+    // The session that started the flow may have ended or changed.
+    if (!data || !user || user.id !== data.user || data.session !== currentDigest(ctx))
+      return seeOther(ctx, '/login?expired')
+    if (data.purpose === 'link') return linkIdentity(services, ctx, { provider, identity })
+    return confirmIdentity(ctx, user, { provider, identity, data })
   })
 }
 

@@ -1,5 +1,4 @@
 import { entityManager } from '#auth/mikro-orm'
-import type { Identity } from '#auth/openid'
 import { afterSignIn, requestedPath, withNextPath } from '../../account/complete-sign-in.ts'
 import { isRecent } from '../../account/fresh.ts'
 import { owner } from '../../account/owner.ts'
@@ -15,8 +14,7 @@ import { LinkedIdentity } from '../../users/linked-identity.ts'
 import { User } from '../../users/user.ts'
 import { openProvider } from './open-provider.ts'
 import { provenAt } from './proven-at.ts'
-import type { SiteFlowData } from './provider-flows.ts'
-import { providerInPath, type SiteProvider, type SiteProviders } from './site-providers.ts'
+import { type Answered, providerInPath, type SiteProviders } from './site-providers.ts'
 
 /** `POST /confirm/with/:provider`: asks for a new sign-in at the provider before a sensitive action. */
 export function confirmWith(router: SiteRouter, services: Services, providers: SiteProviders): void {
@@ -29,32 +27,19 @@ export function confirmWith(router: SiteRouter, services: Services, providers: S
       throw new Refusal(409, 'Confirm with a code of your authenticator app, or with a passkey.')
     const provider = providerInPath(providers, ctx.params)
     const next = requestedPath(fieldsOf(ctx).next)
-    const data: SiteFlowData = {
-      purpose: 'confirm',
-      kept: false,
-      next,
-      user: id,
-      session: currentDigest(ctx),
-    }
-    await openProvider(services, ctx, provider, { data, parameters: provider.proofParameters })
+    const session = currentDigest(ctx)
+    await openProvider(services, ctx, provider, { purpose: 'confirm', kept: false, next, user: id, session })
   })
-}
-
-interface Answered {
-  readonly provider: SiteProvider
-  readonly identity: Identity
-  readonly data: SiteFlowData
 }
 
 /** Makes the session fresh if the identity belongs to its user, and if the proof at the provider is new. */
 export async function confirmIdentity(
   ctx: SiteContext,
-  { provider: { label }, identity, data: { user: id, session, next } }: Answered,
+  user: User,
+  { provider: { label }, identity, data: { next } }: Answered,
 ): Promise<void> {
-  const user = ctx.auth.get(User)
-  // The session has ended or changed in the meantime.
-  if (!user || user.id !== id || session !== currentDigest(ctx) || user.secondFactorAt)
-    return seeOther(ctx, '/login?expired')
+  // The user may have turned on an authenticator app in the meantime.
+  if (user.secondFactorAt) return seeOther(ctx, '/login?expired')
   const again = withNextPath('/confirm', next)
   const { issuer, subject } = identity
   const isOwn = await entityManager(ctx).count(LinkedIdentity, { issuer, subject, user: user.id })

@@ -3,23 +3,15 @@ import type { Identity } from '#auth/openid'
 import { notify } from '../../account/notify.ts'
 import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
-import { currentDigest } from '../../account/sessions/session-store.ts'
 import { audit } from '../../site/audit.ts'
 import { seeOther } from '../../site/page.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { LinkedIdentity, listIdentities } from '../../users/linked-identity.ts'
 import { User } from '../../users/user.ts'
-import type { SiteFlowData } from './provider-flows.ts'
-import type { SiteProvider } from './site-providers.ts'
+import type { Answered } from './site-providers.ts'
 
 /** The maximum number of identities of a user. */
 const maxIdentities = 10
-
-interface Answered {
-  readonly provider: SiteProvider
-  readonly identity: Identity
-  readonly data: SiteFlowData
-}
 
 /**
  * Links an identity to the account of the session that started the flow.
@@ -29,15 +21,12 @@ interface Answered {
 export async function linkIdentity(
   services: Services,
   ctx: SiteContext,
-  { provider, identity, data: { user: id, session } }: Answered,
+  { provider, identity }: Pick<Answered, 'provider' | 'identity'>,
 ): Promise<void> {
-  const user = ctx.auth.get(User)
-  // The session has ended or changed in the meantime.
-  if (!user || user.id !== id || session !== currentDigest(ctx)) return seeOther(ctx, '/login?expired')
-  const label = labelOf(provider, identity)
+  const label = labelOf(provider.label, identity)
   const problem = await link(services, ctx, { provider: provider.id, identity, label })
   if (problem !== undefined) return seeOther(ctx, '/account/security', problem)
-  audit(ctx, 'identity added', user, { detail: label })
+  audit(ctx, 'identity added', ctx.auth.require(User), { detail: label })
   seeOther(ctx, '/account/security', `${label} has been connected. You can sign in with it now.`)
 }
 
@@ -68,7 +57,7 @@ async function link(services: Services, ctx: SiteContext, added: NewIdentity): P
   }
 }
 
-/** Inserts an identity. Call it with the account locked. */
+/** Call it with the account locked. */
 export async function insertIdentity(
   em: EntityManager,
   user: string,
@@ -81,9 +70,9 @@ export async function insertIdentity(
 
 /** The name of an identity on pages, such as `Google (ada@example.com)`. */
 export function labelOf(
-  { label }: Pick<SiteProvider, 'label'>,
+  provider: string,
   { email, name }: { readonly email?: string | undefined; readonly name?: string | undefined },
 ): string {
   const person = (email ?? name ?? '').toWellFormed().replace(/\p{C}/gu, '').slice(0, 200).toWellFormed()
-  return person === '' ? label : `${label} (${person})`
+  return person === '' ? provider : `${provider} (${person})`
 }

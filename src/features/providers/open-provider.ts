@@ -21,19 +21,19 @@ declare module '../../site/view-data.ts' {
 /**
  * Starts a flow, and shows a page that opens the provider. A redirect would fail, because browsers apply `form-action 'self'` to it.
  *
- * @param parameters more parameters for the provider
  * @throws {TryLater} 503 if the provider cannot be reached, 429 if the network has started too many flows
  */
 export async function openProvider(
   services: Services,
   ctx: SiteContext,
   provider: SiteProvider,
-  { data, parameters = {} }: { data: SiteFlowData; parameters?: Readonly<Record<string, string>> },
+  data: SiteFlowData,
 ): Promise<void> {
   if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only a form of the site.')
   await count(services, ctx, 'provider')
   const url = await unlessUnreachable(ctx, provider, () => beginFlow(provider, ctx, { data }))
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  const parameters = Object.entries(data.purpose === 'confirm' ? provider.proofParameters : {})
+  for (const [name, value] of parameters) url.searchParams.set(name, value)
   await page(ctx, 'continue', { url: url.href, label: provider.label })
 }
 

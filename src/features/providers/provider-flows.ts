@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/core'
+import type { EntityManager, RequiredEntityData } from '@mikro-orm/core'
 import type { AuthContext } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
 import { type Flow, type FlowStore, flowLifetime, type NewFlow } from '#auth/openid'
@@ -36,12 +36,10 @@ export class ProviderFlows implements FlowStore<SiteFlowData> {
     const state = newIdentifier()
     // An existing value is reused, so that flows in other tabs still work.
     const browser = this.#cookie.read(ctx) ?? newIdentifier()
-    const { next, ...columns } = data
-    const secrets = secretsOf(browser, state)
-    const sealed = next === undefined ? null : secrets.box.encrypt(Buffer.from(next), provider)
-    await insert(entityManager(ctx), { state, browser, row: { provider, ...columns, next: sealed } })
-    this.#cookie.write(ctx, browser, flowLifetime)
-    return { provider, data, state, nonce: secrets.nonce, verifier: secrets.verifier }
+    const { nonce, verifier, box } = secretsOf(browser, state)
+    const next = data.next && box.encrypt(Buffer.from(data.next), provider)
+    await this.#insert(ctx, { state, browser, row: { ...data, provider, next } })
+    return { provider, data, state, nonce, verifier }
   }
 
   async finish(ctx: AuthContext, state: string): Promise<Flow<SiteFlowData> | undefined> {
@@ -73,14 +71,9 @@ export class ProviderFlows implements FlowStore<SiteFlowData> {
   ): Promise<void> {
     const browser = this.#cookie.read(ctx)
     if (browser === undefined) throw new Error('The cookie of this flow is missing.')
-    const em = entityManager(ctx)
-    await em.nativeDelete(ProviderFlow, { browser: digestOf(browser), purpose: 'sign-up' })
-    await insert(em, {
-      state: newIdentifier(),
-      browser,
-      row: { provider, purpose: 'sign-up', kept, identity },
-    })
-    this.#cookie.write(ctx, browser, flowLifetime)
+    const purpose = 'sign-up'
+    await entityManager(ctx).nativeDelete(ProviderFlow, { browser: digestOf(browser), purpose })
+    await this.#insert(ctx, { state: newIdentifier(), browser, row: { provider, purpose, kept, identity } })
   }
 
   /** The sign-up of this browser, if it has not expired. */
@@ -97,33 +90,20 @@ export class ProviderFlows implements FlowStore<SiteFlowData> {
   async finishSignUp(em: EntityManager, { digest }: SignUp): Promise<boolean> {
     return (await em.nativeDelete(ProviderFlow, { digest })) === 1
   }
+
+  async #insert(
+    ctx: AuthContext,
+    { state, browser, row }: { state: string; browser: string; row: Row },
+  ): Promise<void> {
+    const now = Date.now()
+    const dates = { expiresAt: new Date(now + flowLifetime), createdAt: new Date(now) }
+    const digests = { digest: digestOf(state), browser: digestOf(browser) }
+    await entityManager(ctx).insert(ProviderFlow, { ...row, ...digests, ...dates })
+    this.#cookie.write(ctx, browser, flowLifetime)
+  }
 }
 
-interface Row extends Omit<SiteFlowData, 'purpose' | 'next'> {
-  readonly provider: string
-  readonly purpose: Purpose
-  readonly next?: string | null
-  readonly identity?: StoredIdentity
-}
-
-async function insert(
-  em: EntityManager,
-  { state, browser, row }: { state: string; browser: string; row: Row },
-): Promise<void> {
-  const now = Date.now()
-  const { next = null, user = null, session = null, identity = null, ...columns } = row
-  await em.insert(ProviderFlow, {
-    ...columns,
-    digest: digestOf(state),
-    browser: digestOf(browser),
-    next,
-    user,
-    session,
-    identity,
-    expiresAt: new Date(now + flowLifetime),
-    createdAt: new Date(now),
-  })
-}
+type Row = Omit<RequiredEntityData<ProviderFlow>, 'digest' | 'browser' | 'expiresAt' | 'createdAt'>
 
 // The cookie never leaves the browser and the site, so neither the provider nor a copy of the database reveals these secrets.
 function secretsOf(browser: string, state: string) {

@@ -8,18 +8,19 @@ import { signInWith } from './sign-in-with.ts'
 import { signUpWith } from './sign-up-with.ts'
 import type { SiteProviders } from './site-providers.ts'
 
-interface ProviderRoutesOptions {
-  readonly providers: SiteProviders
-  readonly showSignIn: ShowPage
-  readonly showSecurity: ShowPage
-}
-
 /** The routes of a site with identity providers. */
-export function providerRoutes(router: SiteRouter, services: Services, options: ProviderRoutesOptions): void {
-  const { providers } = options
-  signInWith(router, services, options)
+export function providerRoutes(
+  router: SiteRouter,
+  services: Services,
+  {
+    providers,
+    showSignIn,
+    showSecurity,
+  }: Record<'showSignIn' | 'showSecurity', ShowPage> & { providers: SiteProviders },
+): void {
+  signInWith(router, services, providers, showSignIn)
   callback(router, services, providers)
   signUpWith(router, services, providers)
-  accountIdentities(router, services, options)
+  accountIdentities(router, services, providers, showSecurity)
   confirmWith(router, services, providers)
 }

@@ -15,14 +15,15 @@ import { User } from '../../users/user.ts'
 import { openProvider } from './open-provider.ts'
 import { provenAt } from './proven-at.ts'
 import type { StoredIdentity } from './provider-flow.ts'
-import type { ProviderFlows, SiteFlowData } from './provider-flows.ts'
-import { providerInPath, type SiteProvider, type SiteProviders } from './site-providers.ts'
+import type { ProviderFlows } from './provider-flows.ts'
+import { type Answered, providerInPath, type SiteProviders } from './site-providers.ts'
 
 /** `POST /login/with/:provider`: opens the provider to sign in or to sign up. */
 export function signInWith(
   router: SiteRouter,
   services: Services,
-  { providers, showSignIn }: { providers: SiteProviders; showSignIn: ShowPage },
+  providers: SiteProviders,
+  showSignIn: ShowPage,
 ): void {
   // A failed sign-in leaves this URL in the browser, where the user can open it again.
   router.get('/login/with/:provider', (ctx) => seeOther(ctx, '/login'))
@@ -30,17 +31,8 @@ export function signInWith(
   router.post('/login/with/:provider', formAgain(showSignIn), async (ctx) => {
     const provider = providerInPath(providers, ctx.params)
     const next = requestedPath(fieldsOf(ctx).next)
-    await openProvider(services, ctx, provider, {
-      data: { purpose: 'sign-in', next, kept: asksToBeKept(ctx) },
-    })
+    await openProvider(services, ctx, provider, { purpose: 'sign-in', next, kept: asksToBeKept(ctx) })
   })
-}
-
-interface SignIn {
-  readonly provider: SiteProvider
-  readonly identity: Identity
-  readonly data: SiteFlowData
-  readonly flows: ProviderFlows
 }
 
 /**
@@ -52,7 +44,8 @@ interface SignIn {
 export async function signInIdentity(
   services: Services,
   ctx: SiteContext,
-  { provider, identity, data: { next, kept }, flows }: SignIn,
+  flows: ProviderFlows,
+  { provider, identity, data: { next, kept } }: Answered,
 ): Promise<void> {
   const user = await useIdentity(ctx, provider.id, identity)
   if (!user) {
@@ -87,20 +80,11 @@ async function useIdentity(
 }
 
 /** What the sign-up form needs. The provider may have sent a name or an address that the site does not accept. */
-function stored({
-  issuer,
-  subject,
-  email,
-  isEmailVerified,
-  name,
-  authenticatedAt,
-}: Identity): StoredIdentity {
+function stored({ issuer, subject, isEmailVerified, ...claimed }: Identity): StoredIdentity {
+  const { email = '', name = '', authenticatedAt } = claimed
   return {
-    issuer,
-    subject,
-    isEmailVerified,
-    email: email !== undefined && emailProblem(email) === undefined ? email : undefined,
-    name: name !== undefined && nameProblem(name.trim()) === undefined ? name.trim() : undefined,
-    authenticatedAt: authenticatedAt?.getTime(),
+    ...{ issuer, subject, isEmailVerified, authenticatedAt: authenticatedAt?.getTime() },
+    ...(emailProblem(email) === undefined && { email }),
+    ...(nameProblem(name.trim()) === undefined && { name: name.trim() }),
   }
 }

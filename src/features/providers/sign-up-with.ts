@@ -2,7 +2,7 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
 import { afterSignIn, requestedPath } from '../../account/complete-sign-in.ts'
 import { limited } from '../../account/limits.ts'
-import { countVerification, mayMail } from '../../account/mail-limit.ts'
+import { outboxForVerification } from '../../account/mail-limit.ts'
 import type { Services } from '../../account/services.ts'
 import { lifetime } from '../../account/sessions/session-limits.ts'
 import { FieldRefusal, Refusal } from '../../refusal.ts'
@@ -17,7 +17,7 @@ import { noPassword } from '../../users/password.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
 import { insertIdentity, labelOf } from './link-identity.ts'
-import type { SignUp } from './provider-flows.ts'
+import type { ProviderFlows, SignUp } from './provider-flows.ts'
 import type { SiteProviders } from './site-providers.ts'
 
 declare module '../../site/view-data.ts' {
@@ -33,16 +33,16 @@ declare module '../../site/view-data.ts' {
 }
 
 /** `/signup/with`: creates an account for an identity that no account has. The account has no password. */
-export function signUpWith(router: SiteRouter, services: Services, providers: SiteProviders): void {
-  const { flows, byId } = providers
+export function signUpWith(router: SiteRouter, services: Services, { flows, byId }: SiteProviders): void {
   const find = async (ctx: SiteContext) => {
     const signUp = await flows.findSignUp(ctx)
     // The configuration may have changed since the answer of the provider.
-    return signUp && byId.has(signUp.provider) ? signUp : undefined
+    const provider = byId.get(signUp?.provider ?? '')
+    return signUp && provider && { signUp, label: provider.label }
   }
   const showForm = async (ctx: SiteContext, errors: FormMessage[] = []) => {
-    const signUp = await find(ctx)
-    return signUp ? form(ctx, labelIn(providers, signUp), signUp, errors) : seeOther(ctx, '/login?expired')
+    const found = await find(ctx)
+    return found ? form(ctx, found.label, found.signUp, errors) : seeOther(ctx, '/login?expired')
   }
 
   router.get('/signup/with', (ctx) => {
@@ -54,15 +54,17 @@ export function signUpWith(router: SiteRouter, services: Services, providers: Si
     // Throws 503 if the session cannot be read.
     ctx.auth.has(User)
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only a form of the site.')
-    const signUp = await find(ctx)
+    const found = await find(ctx)
     // An answer in another tab replaces the sign-up. Its identity is not the one that this form showed.
-    if (!signUp || fieldsOf(ctx).signUp !== signUp.digest) return seeOther(ctx, '/login?expired')
-    const label = labelIn(providers, signUp)
+    if (!found || fieldsOf(ctx).signUp !== found.signUp.digest) return seeOther(ctx, '/login?expired')
+    const { signUp, label } = found
     const { name: typed, email } = textFields(ctx, 'name', 'email')
     const name = typed.trim()
     refuseProblems({ name: nameProblem(name), email: emailProblem(email) })
     const user = await limited(services, ctx, { action: 'sign-up', account: emailKey(email) }, async () =>
-      (await isInUse(ctx, email)) ? undefined : createUser(services, ctx, { providers, signUp, name, email }),
+      (await isInUse(ctx, email))
+        ? undefined
+        : createUser(services, ctx, { flows, signUp, label, name, email }),
     )
     if (!user) throw new FieldRefusal('email_taken', [{ field: 'email', detail: howToConnect(label) }])
     audit(ctx, 'signed up', user, { detail: `With ${label}` })
@@ -76,8 +78,10 @@ export function signUpWith(router: SiteRouter, services: Services, providers: Si
 }
 
 interface NewUser {
-  readonly providers: SiteProviders
+  readonly flows: ProviderFlows
   readonly signUp: SignUp
+  /** The name of the provider. */
+  readonly label: string
   readonly name: string
   readonly email: string
 }
@@ -86,28 +90,23 @@ interface NewUser {
 async function createUser(
   services: Services,
   ctx: SiteContext,
-  { providers, signUp, name, email }: NewUser,
+  { flows, signUp, label: provider, name, email }: NewUser,
 ): Promise<User | undefined> {
-  const { identity, provider } = signUp
-  const label = labelOf({ label: labelIn(providers, signUp) }, identity)
+  const { identity } = signUp
+  const label = labelOf(provider, identity)
   // Only the address that the provider has verified, and only unchanged.
   const isVerified = identity.isEmailVerified && identity.email === email
-  const { outbox } = services
-  const isMailed =
-    !isVerified &&
-    outbox &&
-    !(await outbox.isFull()) &&
-    (await mayMail(() => countVerification(services, ctx, email)))
+  const outbox = isVerified ? undefined : await outboxForVerification(services, ctx, email)
   try {
     return await entityManager(ctx).transactional(async (em) => {
-      if (!(await providers.flows.finishSignUp(em, signUp)))
+      if (!(await flows.finishSignUp(em, signUp)))
         throw new Refusal(409, 'This sign-up has just been finished.')
       const emailVerifiedAt = isVerified ? new Date() : null
       const columns = { name, email, emailKey: emailKey(email), passwordHash: noPassword, emailVerifiedAt }
       const user = em.create(User, columns)
       await em.flush()
-      await insertIdentity(em, user.id, { provider, identity, label })
-      if (isMailed) await outbox.add(em, { kind: 'verify', to: email, userId: user.id })
+      await insertIdentity(em, user.id, { provider: signUp.provider, identity, label })
+      await outbox?.add(em, { kind: 'verify', to: email, userId: user.id })
       return user
     })
   } catch (error) {
@@ -118,15 +117,8 @@ async function createUser(
 }
 
 async function isInUse(ctx: SiteContext, email: string): Promise<boolean> {
-  return (
-    (await entityManager(ctx)
-      .fork()
-      .count(User, { emailKey: emailKey(email) }, { filters: false })) > 0
-  )
-}
-
-function labelIn({ byId }: SiteProviders, { provider }: SignUp): string {
-  return byId.get(provider)?.label ?? provider
+  const em = entityManager(ctx).fork()
+  return (await em.count(User, { emailKey: emailKey(email) }, { filters: false })) > 0
 }
 
 function howToConnect(label: string): string {

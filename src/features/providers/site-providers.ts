@@ -38,6 +38,13 @@ export class SiteProvider extends ProviderAuthenticator<User, SiteFlowData> {
   override authenticate(_identity: Identity, _ctx: AuthContext): undefined {}
 }
 
+/** The answer of a provider. */
+export interface Answered {
+  readonly provider: SiteProvider
+  readonly identity: Identity
+  readonly data: SiteFlowData
+}
+
 /** The identity providers of the site by their ids, and the store of their flows. */
 export interface SiteProviders {
   readonly byId: ReadonlyMap<string, SiteProvider>
