@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { readStorageConfig } from './src/config/storage.ts'
+import { readPart } from './src/config/environment.ts'
+import { readStorage } from './src/config/storage.ts'
 import { databaseOptions } from './src/database/database-options.ts'
 import { loadDialect } from './src/database/open-database.ts'
 import { schema } from './src/schema.ts'
 
-const { databaseUrl } = readStorageConfig()
+const { databaseUrl } = readPart(process.env, readStorage)
 const { options: connection } = await loadDialect(databaseUrl)
 const options = databaseOptions(connection, schema)
 

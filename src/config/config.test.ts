@@ -16,8 +16,8 @@ import { after, describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
 import { JWTKeys } from '#auth/jwt'
 import { readConfig } from './config.ts'
-import { ConfigError } from './environment.ts'
-import { readStorageConfig } from './storage.ts'
+import { ConfigError, readPart } from './environment.ts'
+import { readStorage } from './storage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'config-'))
 after(() => rmSync(directory, { recursive: true }))
@@ -549,10 +549,10 @@ describe('the secret in development', () => {
   })
 })
 
-describe('readStorageConfig', () => {
+describe('readStorage', () => {
   test('needs no secret and creates no file', () => {
     const DATA_DIR = join(directory, 'storage')
-    const storage = readStorageConfig({ NODE_ENV: 'production', DATA_DIR, PORT: 'x' })
+    const storage = readPart({ NODE_ENV: 'production', DATA_DIR, PORT: 'x' }, readStorage)
 
     assert.deepEqual(storage, {
       profile: 'production',
@@ -569,7 +569,7 @@ describe('readStorageConfig', () => {
   test('reports all mistakes together', () => {
     const wrong = { NODE_ENV: 'production', BCRYPT_COST: '4', DATABASE_URL: 'sqlite:' }
 
-    assert.throws(() => readStorageConfig(wrong), {
+    assert.throws(() => readPart(wrong, readStorage), {
       name: 'ConfigError',
       message:
         'DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE.\nBCRYPT_COST must be a whole number from 10 to 15.',

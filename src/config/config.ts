@@ -3,7 +3,7 @@ import { databaseName, isPostgresUrl } from '../database/database-url.ts'
 import { host, proxies } from './addresses.ts'
 import { brandColor, contact, label } from './branding.ts'
 import { readDevelopmentSecret } from './development-keys.ts'
-import { Environment, oneOf, type Variables, wholeNumber } from './environment.ts'
+import { type Environment, oneOf, readPart, type Variables, wholeNumber } from './environment.ts'
 import { type KeySources, readJwtKeys } from './jwt-keys.ts'
 import { readMail } from './mail.ts'
 import { readProviders } from './providers.ts'
@@ -21,9 +21,7 @@ type Settings = ReturnType<typeof readSettings>
  * @throws {ConfigError} with all mistakes, one line for each
  */
 export function readConfig(variables: Variables = process.env) {
-  const environment = new Environment(variables)
-  const settings = readSettings(environment)
-  environment.throwMistakes()
+  const settings = readPart(variables, readSettings)
   const { production, dataDir, publicUrl, secretsKeys } = settings
   // The first key signs, and all keys verify. For `new JWTKeys({ ...config.jwtKeys, issuer, audience })`.
   const jwtKeys: KeySources = settings.jwtKeys ?? { secrets: [readDevelopmentSecret(dataDir, 'jwt-secret')] }

@@ -56,6 +56,17 @@ export class Environment {
   }
 }
 
+/**
+ * Reads a part of the configuration.
+ * @throws {ConfigError} with all mistakes, one line for each
+ */
+export function readPart<Part>(variables: Variables, read: (environment: Environment) => Part): Part {
+  const environment = new Environment(variables)
+  const part = read(environment)
+  environment.throwMistakes()
+  return part
+}
+
 export function wholeNumber(minimum: number, maximum: number): VariableType<number> {
   return {
     expected: `a whole number from ${minimum} to ${maximum}`,

@@ -2,7 +2,13 @@ import { join } from 'node:path'
 import { emailProblem } from '../users/email.ts'
 import { nameProblem } from '../users/person-name.ts'
 import { host as hostType } from './addresses.ts'
-import { decodePercent, Environment, type Variables, type VariableType } from './environment.ts'
+import {
+  decodePercent,
+  type Environment,
+  readPart,
+  type Variables,
+  type VariableType,
+} from './environment.ts'
 import { readStorage, type StorageConfig } from './storage.ts'
 
 /** An address, and a name that may be empty. */
@@ -32,15 +38,9 @@ export function readMail(
   return { server, from, folder: join(dataDir, 'mail') }
 }
 
-/**
- * Returns true if the site sends its mails or writes them to files. For commands.
- * @throws {ConfigError} with all mistakes
- */
+/** Returns true if the site sends its mails or writes them to files. For commands. */
 export function sendsMail(variables: Variables): boolean {
-  const environment = new Environment(variables)
-  const mail = readMail(environment, readStorage(environment))
-  environment.throwMistakes()
-  return mail !== undefined
+  return readPart(variables, (environment) => readMail(environment, readStorage(environment))) !== undefined
 }
 
 const smtpUrl: VariableType<MailServer> = {

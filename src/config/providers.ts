@@ -4,22 +4,7 @@ import { type Environment, oneOf, type VariableType } from './environment.ts'
 import { readFile } from './jwt-keys.ts'
 
 /** The client of the site at an identity provider. */
-export interface ProviderConfig {
-  /** The name in `PROVIDERS`, which is part of paths and of variables. */
-  readonly id: string
-  /** The name on pages. */
-  readonly label: string
-  readonly kind: 'openid' | 'github' | 'apple'
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly clientAuthentication: 'client_secret_basic' | 'client_secret_post' | undefined
-  /** With `select_account`, the provider lets users choose an account at each sign-in. */
-  readonly prompt: string | undefined
-  /** The organisation whose members may sign in, and the claim that names it. */
-  readonly tenant: { readonly claim: 'hd' | 'tid'; readonly value: string } | undefined
-  readonly apple: { readonly teamId: string; readonly keyId: string; readonly privateKey: string } | undefined
-}
+export type ProviderConfig = Readonly<ReturnType<typeof readProvider>>
 
 interface Preset {
   readonly label: string
@@ -80,7 +65,7 @@ function variableOf(id: string, name: string): string {
   return `PROVIDER_${id.toUpperCase().replaceAll('-', '_')}_${name}`
 }
 
-function readProvider(environment: Environment, id: string): ProviderConfig {
+function readProvider(environment: Environment, id: string) {
   const preset = presets[id]
   const kind = preset?.kind ?? 'openid'
   const variable = (name: string) => variableOf(id, name)
@@ -96,7 +81,9 @@ function readProvider(environment: Environment, id: string): ProviderConfig {
     environment.reject(variable('TENANT'), 'has no effect. Only google and microsoft have tenants')
   const method = environment.read(variable('CLIENT_AUTHENTICATION'), oneOf('basic', 'post'), undefined)
   return {
+    /** The name in `PROVIDERS`, which is part of paths and of variables. */
     id,
+    /** The name on pages. */
     label: environment.read(variable('LABEL'), label(30), preset?.label ?? id),
     kind,
     issuer:
@@ -104,8 +91,10 @@ function readProvider(environment: Environment, id: string): ProviderConfig {
       required('ISSUER'),
     clientId: required('CLIENT_ID'),
     clientSecret: kind === 'apple' ? '' : required('CLIENT_SECRET'),
-    clientAuthentication: method ? `client_secret_${method}` : preset?.clientAuthentication,
+    clientAuthentication: method ? (`client_secret_${method}` as const) : preset?.clientAuthentication,
+    /** With `select_account`, the provider lets users choose an account at each sign-in. */
     prompt: environment.text(variable('PROMPT')) ?? preset?.prompt,
+    /** The organisation whose members may sign in, and the claim that names it. */
     tenant: tenant !== undefined && claim ? { claim, value: tenant } : undefined,
     apple:
       kind === 'apple'

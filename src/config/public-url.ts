@@ -1,5 +1,5 @@
 import { origin } from './addresses.ts'
-import { Environment, type Variables, wholeNumber } from './environment.ts'
+import { type Environment, wholeNumber } from './environment.ts'
 import { readStorage } from './storage.ts'
 
 export function readPort(environment: Environment): number {
@@ -18,17 +18,10 @@ export function developmentUrl(url: string): string {
   return url.replace('//127.0.0.1', '//localhost')
 }
 
-/**
- * Reads the origin of the links that commands print. Except in production, the default is a server on this machine.
- * @throws {ConfigError} with all mistakes
- */
-export function readLinkOrigin(variables: Variables): string {
-  const environment = new Environment(variables)
-  const { production } = readStorage(environment)
-  const publicUrl = readPublicUrl(environment, production)
-  const port = readPort(environment)
-  environment.throwMistakes()
-  return publicUrl?.origin ?? `http://localhost:${port}`
+/** Reads the origin of the links that commands print. Except in production, the default is a server on this machine. */
+export function readLinkOrigin(environment: Environment): string {
+  const publicUrl = readPublicUrl(environment, readStorage(environment).production)
+  return publicUrl?.origin ?? `http://localhost:${readPort(environment)}`
 }
 
 /**

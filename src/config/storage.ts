@@ -1,14 +1,7 @@
 import { join, resolve } from 'node:path'
 import { isPostgresUrl } from '../database/database-url.ts'
 import { label } from './branding.ts'
-import {
-  decodePercent,
-  Environment,
-  oneOf,
-  type Variables,
-  type VariableType,
-  wholeNumber,
-} from './environment.ts'
+import { decodePercent, type Environment, oneOf, type VariableType, wholeNumber } from './environment.ts'
 
 /** The name of a site without `SITE_NAME` and `JWT_ISSUER`. The home page then demonstrates the package. */
 export const defaultName = 'koa-authenticators'
@@ -16,18 +9,7 @@ export const defaultName = 'koa-authenticators'
 /** The part of the configuration that commands need to change accounts. */
 export type StorageConfig = ReturnType<typeof readStorage>
 
-/**
- * Reads the configuration of commands that start no server.
- * @throws {ConfigError} with all mistakes
- */
-export function readStorageConfig(variables: Variables = process.env) {
-  const environment = new Environment(variables)
-  const storage = readStorage(environment)
-  environment.throwMistakes()
-  return storage
-}
-
-/** Like `readStorageConfig`, but does not throw. The environment collects the mistakes. */
+/** Reads the configuration of commands that start no server. */
 export function readStorage(environment: Environment) {
   const profile = environment.read('NODE_ENV', oneOf('development', 'production', 'test'), 'development')
   const production = profile === 'production'

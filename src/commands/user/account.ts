@@ -1,5 +1,6 @@
 import { eraseDetails } from '../../account/activity/event.ts'
 import { endAccess } from '../../account/end-access.ts'
+import { Admin } from '../../users/admin.ts'
 import type { User } from '../../users/user.ts'
 import { CommandError } from '../command-error.ts'
 import type { Call } from './command.ts'
@@ -36,5 +37,9 @@ export async function deleteAccount(call: Call): Promise<string> {
 export async function findAccount({ em, entity, email, noun, database }: Call): Promise<User> {
   const account = await em.findOne(entity, { email }, { filters: false })
   if (account) return account
-  throw new CommandError(`There is no ${noun} ${email} in ${database}. The address is case-sensitive.`)
+  const isAdmin = entity !== Admin && (await em.count(Admin, { email }, { filters: false })) > 0
+  const hint = isAdmin
+    ? 'There is an admin with this address: add --admin.'
+    : 'The address is case-sensitive.'
+  throw new CommandError(`There is no ${noun} ${email} in ${database}. ${hint}`)
 }

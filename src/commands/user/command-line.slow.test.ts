@@ -12,9 +12,9 @@ function parse(words: string, variables = {}) {
 
 describe('help', () => {
   test('describes each command and option', () => {
-    for (const [name, { options = [] }] of commands) {
+    for (const [name, [, usage]] of commands) {
       assert.match(help, RegExp(`^  ${name} `, 'm'))
-      for (const option of options) assert.match(help, RegExp(`^  --${option} `, 'm'))
+      for (const [option] of usage.matchAll(/--[a-z-]+/g)) assert.match(help, RegExp(`^  ${option} `, 'm'))
     }
   })
 })

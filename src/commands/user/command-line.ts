@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Variables } from '../../config/environment.ts'
-import { type Command, type Options, optionTypes, UsageError } from './command.ts'
+import { type Command, type Options, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 
 export interface Request {
@@ -14,7 +14,9 @@ export interface Request {
  * @throws {UsageError} if they are not valid
  */
 export function parseCommandLine(words: readonly string[], variables: Variables): Request | undefined {
-  rejectSwallowedOptions(variables)
+  // Without `--`, npm consumes the options. `npm run user delete EMAIL --admin` would delete the user with this address, not the admin.
+  if (variables.npm_config_admin !== undefined || variables.npm_config_generate !== undefined)
+    throw new UsageError('npm consumed an option. Write -- before the command: npm run user -- COMMAND …')
   const [name, ...args] = words
   if (name === undefined || name === 'help' || words.includes('--help') || words.includes('-h'))
     return undefined
@@ -22,27 +24,22 @@ export function parseCommandLine(words: readonly string[], variables: Variables)
   if (!command)
     throw new UsageError(`Unknown command ${name}. The commands are ${[...commands.keys()].join(', ')}.`)
 
-  const { run, email: takesEmail = 'one', options = [] } = command
-  const { values, positionals } = parse(options, args)
-  const [email = ''] = positionals
-  const isWrong =
-    takesEmail === 'at most one'
-      ? positionals.length > 1
-      : positionals.length !== (takesEmail === 'one' ? 1 : 0)
-  if (isWrong) throw new UsageError(`${name} takes ${takesEmail} e-mail address.`)
-  return { run, email, options: values }
+  const [run, usage] = command
+  const { values, positionals } = parse(usage, args)
+  const most = usage.includes('EMAIL') ? 1 : 0
+  const least = usage.startsWith('EMAIL') ? 1 : 0
+  if (positionals.length < least || positionals.length > most)
+    throw new UsageError(`The command is: npm run user -- ${name} ${usage}.`)
+  // The types of the values are those of `usage`.
+  return { run, email: positionals[0] ?? '', options: values as Options }
 }
 
-// Without `--`, npm consumes the options. `npm run user delete EMAIL --admin` would delete the user with this address, not the admin.
-function rejectSwallowedOptions(variables: Variables): void {
-  if (variables.npm_config_admin === undefined && variables.npm_config_generate === undefined) return
-  throw new UsageError('npm consumed an option. Write -- before the command: npm run user -- COMMAND …')
-}
-
-function parse(names: readonly (keyof Options)[], args: string[]) {
-  const allowed = Object.fromEntries(names.map((name) => [name, { type: optionTypes[name] }]))
+function parse(usage: string, args: string[]) {
+  const options = [...usage.matchAll(/--([a-z-]+)( [A-Z]+)?/g)].map(
+    ([, name = '', value]) => [name, { type: value ? 'string' : 'boolean' }] as const,
+  )
   try {
-    return parseArgs({ args, options: allowed, allowPositionals: true })
+    return parseArgs({ args, options: Object.fromEntries(options), allowPositionals: true })
   } catch (error) {
     // The first sentence names the problem. The others explain the syntax of arguments that start with a dash.
     const [reason = ''] = error instanceof Error ? error.message.split(/\.\s/) : []

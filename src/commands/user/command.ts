@@ -24,26 +24,11 @@ export interface Call {
   readonly print: (line: string) => void
 }
 
-/** The options of all commands, for `parseArgs`. */
-export const optionTypes = {
-  admin: 'boolean',
-  generate: 'boolean',
-  invite: 'boolean',
-  json: 'boolean',
-  disabled: 'boolean',
-  unverified: 'boolean',
-  'with-factors': 'boolean',
-  'without-factors': 'boolean',
-  yes: 'boolean',
-  name: 'string',
-  since: 'string',
-} as const
+type Flag = 'admin' | 'generate' | 'invite' | 'json' | 'yes' | Filter
+type Filter = 'disabled' | 'unverified' | 'with-factors' | 'without-factors'
 
-type Types = typeof optionTypes
-
-export type Options = {
-  readonly [Name in keyof Types]?: Types[Name] extends 'string' ? string : boolean
-}
+/** The options of all commands. */
+export type Options = Readonly<Partial<Record<Flag, boolean> & Record<'name' | 'since', string>>>
 
 export class UsageError extends CommandError {
   override readonly name = 'UsageError'

@@ -1,33 +1,32 @@
 import { deleteAccount, disable, enable } from './account.ts'
 import { add } from './add.ts'
-import type { Command, Options } from './command.ts'
+import type { Command } from './command.ts'
 import { endAll } from './end-all.ts'
 import { events } from './events.ts'
-import { list, show } from './list.ts'
+import { list } from './list.ts'
 import { removeFactors } from './remove-factors.ts'
 import { reset, resetLink } from './reset.ts'
 import { setPassword } from './set-password.ts'
+import { show } from './show.ts'
 
-interface CommandSyntax {
-  readonly run: Command
-  /** `one` by default. */
-  readonly email?: 'one' | 'no' | 'at most one'
-  readonly options?: readonly (keyof Options)[]
+/** `usage` has the address and the options of the command, and `parseCommandLine` accepts exactly these. */
+type CommandSyntax = readonly [run: Command, usage: string, summary: string]
+
+const filters = '[--disabled] [--unverified] [--with-factors] [--without-factors]'
+
+const table: Record<string, CommandSyntax> = {
+  add: [add, 'EMAIL --name NAME [--admin] [--generate] [--invite]', 'Create an account'],
+  list: [list, `[--admin] [--json] ${filters}`, 'List users or admins that meet all filters'],
+  show: [show, 'EMAIL [--admin] [--json]', 'Show an account, with its sessions, tokens and factors'],
+  events: [events, '[EMAIL] [--admin] [--since TIME] [--json]', 'Print the events of an account, or all'],
+  'end-all': [endAll, '--yes', 'End the sessions and tokens of all users'],
+  reset: [reset, 'EMAIL', 'Mail a link that lets the user choose a new password'],
+  'reset-link': [resetLink, 'EMAIL', 'Print a link that lets the user choose a new password'],
+  'set-password': [setPassword, 'EMAIL [--admin] [--generate]', 'Set a password. Ends sessions and tokens'],
+  'remove-factors': [removeFactors, 'EMAIL', 'Remove app, recovery codes, passkeys and connected accounts'],
+  disable: [disable, 'EMAIL [--admin]', 'Block sign-in and end all sessions and tokens'],
+  enable: [enable, 'EMAIL [--admin]', 'Allow sign-in again'],
+  delete: [deleteAccount, 'EMAIL [--admin]', 'Delete an account with its sessions and tokens'],
 }
 
-const filters = ['disabled', 'unverified', 'with-factors', 'without-factors'] as const
-
-export const commands: ReadonlyMap<string, CommandSyntax> = new Map<string, CommandSyntax>([
-  ['add', { run: add, options: ['name', 'admin', 'generate', 'invite'] }],
-  ['list', { run: list, email: 'no', options: ['admin', 'json', ...filters] }],
-  ['show', { run: show, options: ['admin', 'json'] }],
-  ['events', { run: events, email: 'at most one', options: ['admin', 'json', 'since'] }],
-  ['end-all', { run: endAll, email: 'no', options: ['yes'] }],
-  ['reset', { run: reset }],
-  ['reset-link', { run: resetLink }],
-  ['set-password', { run: setPassword, options: ['admin', 'generate'] }],
-  ['remove-factors', { run: removeFactors }],
-  ['disable', { run: disable, options: ['admin'] }],
-  ['enable', { run: enable, options: ['admin'] }],
-  ['delete', { run: deleteAccount, options: ['admin'] }],
-])
+export const commands: ReadonlyMap<string, CommandSyntax> = new Map(Object.entries(table))

@@ -1,21 +1,12 @@
+import { commands } from './commands.ts'
+
+const lines = [...commands].map(([name, [, usage, summary]]) => `  ${name} ${usage}\n      ${summary}`)
+
 export const help = `npm run user -- COMMAND
 
 Manage user and admin accounts. Safe to run while the site is running.
 
-  add EMAIL --name NAME [--admin] [--generate]  Create an account
-  add EMAIL --name NAME --invite                Create an account whose user chooses the password
-  list [--admin] [--json] [FILTER …]            List users or admins that meet all filters
-  show EMAIL [--admin] [--json]                 Show one account
-  events [EMAIL] [--admin] [--since TIME] [--json]
-                                                Print the events of an account or of all accounts
-  end-all --yes                                 End the sessions and tokens of all users
-  reset EMAIL                                   Mail a link that lets the user choose a new password
-  reset-link EMAIL                              Print a link that lets the user choose a new password
-  set-password EMAIL [--admin] [--generate]     Set a password yourself. Ends all sessions and tokens
-  remove-factors EMAIL                          Remove the authenticator app, recovery codes and passkeys
-  disable EMAIL [--admin]                       Block sign-in and end all sessions and tokens
-  enable EMAIL [--admin]                        Allow sign-in again
-  delete EMAIL [--admin]                        Delete an account with its sessions and tokens
+${lines.join('\n')}
 
   EMAIL        the e-mail address of the account, case-sensitive
   --name NAME  the name of the new account, in quotes if it has spaces
@@ -26,9 +17,9 @@ Manage user and admin accounts. Safe to run while the site is running.
   --unverified       list only accounts whose address nobody has proved
   --with-factors     list only accounts with an authenticator app or a passkey
   --without-factors  list only accounts with neither
-  --since TIME  only events from this time on, such as 2026-11-28 or 2026-11-28T13:00:00Z
+  --since TIME  only events from this time on, such as 30m, 2h, 7d, 2026-11-28 or 2026-11-28T13:00:00Z
   --yes        confirm that all users are signed out
-  --json       print JSON, for events one object a line. To hide the output of npm: npm run --silent user -- list --json
+  --json       print JSON, one object a line. To hide the output of npm: npm run --silent user -- list --json
 
 If a user has forgotten the password, use reset, or reset-link if the site sends no mail. The link works once, for one hour.
 The old password works until the user chooses a new one. The new password ends all sessions and tokens, and clears the account's

@@ -1,4 +1,4 @@
-import type { Variables } from '../../config/environment.ts'
+import { readPart, type Variables } from '../../config/environment.ts'
 import { sendsMail } from '../../config/mail.ts'
 import { readLinkOrigin } from '../../config/public-url.ts'
 import { createResetLink } from '../../features/reset-password/reset-link.ts'
@@ -25,7 +25,7 @@ export async function resetLink(call: Call): Promise<string> {
   const { email } = account
   const link = await createResetLink(call.em, {
     account,
-    origin: readLinkOrigin(call.variables),
+    origin: readPart(call.variables, readLinkOrigin),
     email: noAddress,
   })
   if (link === undefined)

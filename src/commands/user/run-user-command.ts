@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { Variables } from '../../config/environment.ts'
-import { readStorageConfig } from '../../config/storage.ts'
+import { readPart, type Variables } from '../../config/environment.ts'
+import { readStorage } from '../../config/storage.ts'
 import { databaseName } from '../../database/database-url.ts'
 import { openDatabase } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
@@ -39,7 +39,7 @@ async function execute(
   { run, email, options }: Request,
   given: Pick<Call, 'variables' | 'input' | 'print'>,
 ): Promise<string> {
-  const { databaseUrl, databasePool, bcryptCost, siteName } = readStorageConfig(given.variables)
+  const { databaseUrl, databasePool, bcryptCost, siteName } = readPart(given.variables, readStorage)
   setBcryptCost(bcryptCost)
   await using orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
   const account = options.admin
