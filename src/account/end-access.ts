@@ -3,18 +3,10 @@ import { resetAttempts } from '../throttle/throttle.ts'
 import type { AccountClass } from '../users/admin.ts'
 import { changeCredentials } from '../users/change-credentials.ts'
 import { OneTimeToken } from '../users/one-time-tokens.ts'
-import { accountKey, type ClaimedAccount } from '../users/stored-password.ts'
+import { accountKey } from '../users/stored-password.ts'
 import { UserToken } from '../users/user-token.ts'
 import { Device } from './devices/devices.ts'
 import { StoredSession } from './sessions/stored-session.ts'
-
-/** An account whose password is replaced without the current password. */
-export interface LockedAccount {
-  readonly kind: ClaimedAccount['kind']
-  readonly entity: AccountClass
-  readonly id: string
-  readonly email: string
-}
 
 /**
  * Replaces the password, calls `endAccess`, and resets the account's rate limits for passwords. Call it in the transaction that has
@@ -22,7 +14,7 @@ export interface LockedAccount {
  */
 export async function overwritePassword(
   em: EntityManager,
-  { kind, entity, id, email }: LockedAccount,
+  { kind, entity, id, email }: { kind: 'user' | 'admin'; entity: AccountClass; id: string; email: string },
   passwordHash: string,
 ): Promise<void> {
   // Read the time after the lock, because waiting for it may take seconds. `signedTokenUser` rejects tokens from before this time.

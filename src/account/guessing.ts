@@ -3,7 +3,6 @@ import { TryLater } from '../refusal.ts'
 import { audit } from '../site/audit.ts'
 import type { Account } from '../site/audit-event.ts'
 import type { Throttle } from '../throttle/throttle.ts'
-import type { HashingOptions } from '../users/hashing-slots.ts'
 import { accountKey, type ClaimedAccount } from '../users/stored-password.ts'
 import type { User } from '../users/user.ts'
 import { attemptedForm } from './attempted-form.ts'
@@ -20,30 +19,23 @@ export interface Guessing {
 /**
  * Evaluates a password or a code within the limits of wrong passwords of the claimed account. Throws `TryLater` (429) if one is used up.
  *
+ * @param evaluate gets the device, if it is known to the account
  * @param account the account in the audit trail, by default the claimed one
  */
 export async function guess<Found>(
   guessing: Guessing | undefined,
   ctx: AuthContext,
   claim: ClaimedAccount,
-  evaluate: (options: HashingOptions & { device?: string | undefined }) => Promise<Found | undefined>,
+  evaluate: (device: string | undefined) => Promise<Found | undefined>,
   account: User | Account = claim,
 ): Promise<Found | undefined> {
-  const connection = { isDisconnected: () => isDisconnected(ctx) }
-  if (!guessing) return evaluate(connection)
+  if (!guessing) return evaluate(undefined)
   const { throttle, devices } = guessing
   const device = claim.kind === 'user' ? await devices.deviceOf(ctx, claim.username) : undefined
   const counted = { account: accountKey(claim), device, address: ctx.ip }
   return auditThrottled(guessing, ctx, account, () =>
-    throttle.attempt({ action: 'password', ...counted }, () =>
-      evaluate({ isKnownDevice: device !== undefined, device, ...connection }),
-    ),
+    throttle.attempt({ action: 'password', ...counted }, () => evaluate(device)),
   )
-}
-
-/** Returns whether the client has closed the connection. */
-export function isDisconnected({ req }: Pick<AuthContext, 'req'>): boolean {
-  return req.socket.destroyed
 }
 
 /** Records an attempt over a limit in the audit trail. */

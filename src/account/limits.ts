@@ -40,7 +40,7 @@ export function limitedCode<Result>(
     guessing,
     ctx,
     claim,
-    ({ device }) => {
+    (device) => {
       const attempt: Attempt = { action: 'code', account: user.id, device, address: ctx.ip }
       return guessing ? guessing.throttle.attempt(attempt, evaluate) : evaluate()
     },

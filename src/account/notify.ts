@@ -5,10 +5,6 @@ import { isVerified, type User } from '../users/user.ts'
 import { deviceName } from './devices/device-name.ts'
 import type { Services } from './services.ts'
 
-export interface Recipient extends Pick<User, 'id' | 'name' | 'email'> {
-  readonly emailVerifiedAt?: Date | null | undefined
-}
-
 /**
  * Queues a notice about a security event of an account, with the time, device and network of the request. Does nothing if the
  * address is not verified, if the site sends no mail, or after ten notices of this kind in an hour.
@@ -19,7 +15,7 @@ export async function notify(
   services: Services,
   ctx: SiteContext,
   em: EntityManager,
-  { id, name, email, ...account }: Recipient,
+  { id, name, email, ...account }: Pick<User, 'id' | 'name' | 'email' | 'emailVerifiedAt'>,
   event: NoticeEvent,
   more: Pick<NoticeData, 'codesLeft'> = {},
 ): Promise<void> {

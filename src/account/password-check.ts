@@ -55,7 +55,8 @@ export class PasswordCheck {
     if (passwordBytes(password) === undefined) return undefined
     const em = entityManager(ctx)
     const claim = { kind, username: email }
-    const found = await guess(this.#guessing, ctx, claim, async (hashing) => {
+    const found = await guess(this.#guessing, ctx, claim, async (device) => {
+      const hashing = { isKnownDevice: device !== undefined }
       const account = await em.findOne<Account>(entity, where, { populate: ['passwordHash'] as never })
       if (!account) await hashDummyPassword(password, hashing)
       if (!account || !(await isPasswordOf(account, password, hashing))) return undefined

@@ -40,22 +40,9 @@ export function removeIdentities(em: EntityManager, user: string): Promise<numbe
   return em.nativeDelete(LinkedIdentity, { user }, { filters: false })
 }
 
-/** The record of a connected account at an identity provider. */
-export interface IdentityRecord {
-  readonly id: string
-  readonly provider: string
-  readonly label: string
-  readonly createdAt: Date
-  readonly lastUsedAt: Date | null
-}
+export type IdentityRecord = Readonly<ReturnType<typeof identityRecord>>
 
-/** The record of an identity, without its issuer and subject. */
-export function identityRecord({
-  id,
-  provider,
-  label,
-  createdAt,
-  lastUsedAt,
-}: LinkedIdentity): IdentityRecord {
-  return { id, provider, label, createdAt, lastUsedAt: lastUsedAt ?? null }
+/** The record of a connected account at an identity provider. */
+export function identityRecord({ id, provider, label, createdAt, lastUsedAt = null }: LinkedIdentity) {
+  return { id, provider, label, createdAt, lastUsedAt }
 }

@@ -54,11 +54,10 @@ export async function checkPasskey(
 ): Promise<Passkey | undefined> {
   const party = requireRelyingParty(services, ctx)
   const found = await limited(services, ctx, { action: 'passkey', account: '' }, async () => {
-    const assertion = await verifyUse(entityManager(ctx), party, use)
-    if (assertion.isValid) return assertion.passkey
-    if (assertion.copy) await reportCopy(services, ctx, assertion.copy)
-    else audit(ctx, 'passkey refused', use.user)
-    return undefined
+    const { accepted, copy } = await verifyUse(entityManager(ctx), party, use)
+    if (copy) await reportCopy(services, ctx, copy)
+    else if (!accepted) audit(ctx, 'passkey refused', use.user)
+    return accepted
   })
   if (found) await count(services, ctx, 'passkey-of-account', found.user.id)
   return found

@@ -13,7 +13,7 @@ import { requestOptions, verifyUse } from './use-passkey.ts'
 
 const { present, verified, eligible, backedUp } = flags
 
-const rejected = { isValid: false }
+const rejected = {}
 
 const wrong: Record<string, Overrides> = {
   'another origin': { origin: 'https://localhost:3000' },
@@ -76,11 +76,10 @@ describe('verifyUse of a sign-in', () => {
     const from = await withPasskey()
     const before = Date.now()
     const result = await signIn(from)
-    assert.ok(result.isValid)
-    assert.deepEqual([result.passkey.user.id, result.passkey.name], [ada.id, 'Laptop'])
+    assert.deepEqual([result.accepted?.user.id, result.accepted?.name], [ada.id, 'Laptop'])
     const [row] = await sql(site, 'select last_used_at from passkeys')
     assert.ok(Number(row?.last_used_at) >= before)
-    assert.equal((await signIn(from)).isValid, true)
+    assert.ok((await signIn(from)).accepted)
   })
 
   test('U1 U2 U7 rejects every forged answer in the same way, uses up the challenge, and changes no passkey', async (t) => {
@@ -106,7 +105,7 @@ describe('verifyUse of a sign-in', () => {
       assert.deepEqual(await signIn(adas, { userHandle }), rejected)
     assert.deepEqual(await signIn(adas, { userHandle: bobs.userHandle }), rejected)
     assert.deepEqual(await signIn(adas, { id: bobs.id, userHandle: bobs.userHandle }), rejected)
-    assert.equal((await signIn(adas)).isValid, true)
+    assert.ok((await signIn(adas)).accepted)
   })
 
   test('U1 rejects a challenge of another purpose, browser or key, and an expired one', async (t) => {
@@ -131,7 +130,7 @@ describe('verifyUse of a sign-in', () => {
     const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const single = await withPasskey(ada, { flags: present | verified })
     assert.deepEqual(await signIn(single, { flags: present | verified | eligible }), rejected)
-    assert.equal((await signIn(single, { flags: present | verified })).isValid, true)
+    assert.ok((await signIn(single, { flags: present | verified })).accepted)
     await sql(site, 'delete from passkeys')
 
     const synced = await withPasskey()
@@ -139,7 +138,7 @@ describe('verifyUse of a sign-in', () => {
       [0, 0],
       [backedUp, 1],
     ] as const) {
-      assert.equal((await signIn(synced, { flags: present | verified | eligible | state })).isValid, true)
+      assert.ok((await signIn(synced, { flags: present | verified | eligible | state })).accepted)
       assert.deepEqual(await sql(site, 'select is_backed_up from passkeys'), [{ is_backed_up: expected }])
     }
   })
@@ -148,15 +147,14 @@ describe('verifyUse of a sign-in', () => {
     const { site, ada, withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey(ada, { counter: 7 })
     const counter = async () => (await sql(site, 'select counter from passkeys'))[0]?.counter
-    assert.equal((await signIn(from, { counter: 9 })).isValid, true)
+    assert.ok((await signIn(from, { counter: 9 })).accepted)
     for (const lower of [9, 8, 0]) {
       assert.deepEqual(await signIn(from, { counter: lower, signature: randomBytes(70) }), rejected)
       const result = await signIn(from, { counter: lower })
-      assert.ok(!result.isValid && result.copy, String(lower))
-      assert.deepEqual([result.copy.user.id, result.copy.credentialId], [ada.id, from.id])
+      assert.deepEqual([result.copy?.user.id, result.copy?.credentialId], [ada.id, from.id])
       assert.equal(await counter(), 9)
     }
-    assert.equal((await signIn(from, { counter: 2 ** 32 - 1 })).isValid, true)
+    assert.ok((await signIn(from, { counter: 2 ** 32 - 1 })).accepted)
     assert.equal(await counter(), 2 ** 32 - 1)
   })
 
@@ -164,14 +162,14 @@ describe('verifyUse of a sign-in', () => {
     const { withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const all = await Promise.all(Array.from({ length: 10 }, () => signIn(from, { counter: 1 })))
-    assert.equal(all.filter(({ isValid }) => isValid).length, 1)
+    assert.equal(all.filter(({ accepted }) => accepted).length, 1)
   })
 
   test('accepts ten concurrent answers of a passkey without a counter', async (t) => {
     const { withPasskey, signIn } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const all = await Promise.all(Array.from({ length: 10 }, () => signIn(from)))
-    assert.equal(all.filter(({ isValid }) => isValid).length, 10)
+    assert.equal(all.filter(({ accepted }) => accepted).length, 10)
   })
 
   test('throws the error of the database, and the challenge stays used', async (t) => {
@@ -190,10 +188,9 @@ describe('verifyUse of a confirmation', () => {
     const { ada, withPasskey, confirm } = await siteWithPasskeys(t)
     const from = await withPasskey()
     const result = await confirm(from)
-    assert.ok(result.isValid)
-    assert.equal(result.passkey.user.id, ada.id)
+    assert.equal(result.accepted?.user.id, ada.id)
     for (const userHandle of [undefined, null, ''])
-      assert.equal((await confirm(from, { userHandle })).isValid, true, `${userHandle}`)
+      assert.ok((await confirm(from, { userHandle })).accepted, `${userHandle}`)
   })
 
   test('U2 U3 rejects a passkey of another user, another user handle, a wrong signature, and an answer without user verification', async (t) => {
@@ -208,7 +205,7 @@ describe('verifyUse of a confirmation', () => {
       { id: 'AAAA' },
     ])
       assert.deepEqual(await confirm(adas, overrides), rejected)
-    assert.equal((await confirm(bobs, {}, bob)).isValid, true)
+    assert.ok((await confirm(bobs, {}, bob)).accepted)
   })
 
   test('rejects a passkey if the caller passes no user', async (t) => {

@@ -8,16 +8,6 @@ import type { RelyingParty } from './relying-party.ts'
 import { verifyAssertion } from './verify-answer.ts'
 
 /**
- * The result of a sign-in or a confirmation. A valid result has the passkey as it was before the use, with its user. If the
- * signature is valid but the counter did not increase, `copy` is the passkey, because its authenticator may have been copied.
- */
-export type Assertion =
-  | { readonly isValid: true; readonly passkey: Passkey }
-  | { readonly isValid: false; readonly copy?: Passkey }
-
-const rejected: Assertion = { isValid: false }
-
-/**
  * The options of `navigator.credentials.get` as JSON. Without `allowed`, the browser offers all its passkeys of the site, and the
  * options reveal nothing about accounts.
  */
@@ -44,35 +34,36 @@ export interface Use {
   readonly user?: User
 }
 
-/** Verifies the answer of a sign-in or a confirmation, and records the use of the passkey. */
+/**
+ * Verifies the answer of a sign-in or a confirmation, and records the use of the passkey.
+ *
+ * @returns the accepted passkey as it was before the use, with its user. If the signature is valid but the counter did not increase,
+ * `copy` is the passkey, because its authenticator may have been copied
+ */
 export async function verifyUse(
   em: EntityManager,
   site: RelyingParty,
   { ceremony, credential, user }: Use,
-): Promise<Assertion> {
+): Promise<{ accepted?: Passkey; copy?: Passkey }> {
   const answer = await receiveAnswer(em, site.key, credential, ceremony)
-  const passkey = answer && (await findPasskey(em, answer.id))
-  if (!passkey) return rejected
+  const options = { populate: ['user'], disableIdentityMap: true } as const
+  const passkey = answer && (await em.findOne(Passkey, { credentialId: answer.id }, options))
+  if (!passkey) return {}
   // Without a user, a confirmation is always rejected.
-  if (ceremony.purpose === 'confirm' && user?.id !== passkey.user.id) return rejected
+  if (ceremony.purpose === 'confirm' && user?.id !== passkey.user.id) return {}
   // The library does not compare the user handle. An authenticator may omit it if the options name the passkeys of the user. Safari then
   // sends an empty string or null.
   const isOmitted = [undefined, null, ''].some((each) => each === answer.userHandle)
-  if (isOmitted ? !user : answer.userHandle !== passkey.userHandle) return rejected
+  if (isOmitted ? !user : answer.userHandle !== passkey.userHandle) return {}
   const use = await verifyAssertion(site, answer, passkey)
-  if (!use) return rejected
+  if (!use) return {}
   const { counter } = use
   // The update checks the counter, so that only one of two concurrent answers with the same counter is accepted. A counter of 0 means
   // that the authenticator has none.
   const where = { id: passkey.id, counter: counter === 0 ? 0 : { $lt: counter } }
   const changed = await em.nativeUpdate(Passkey, where, { ...use, lastUsedAt: new Date() })
-  if (changed === 1) return { isValid: true, passkey }
+  if (changed === 1) return { accepted: passkey }
   // Another request may have removed the passkey.
   const stillExists = (await em.count(Passkey, { id: passkey.id })) > 0
-  return stillExists ? { isValid: false, copy: passkey } : rejected
-}
-
-/** A passkey with its user, unless the account is disabled. */
-function findPasskey(em: EntityManager, credentialId: string) {
-  return em.findOne(Passkey, { credentialId }, { populate: ['user'], disableIdentityMap: true })
+  return stillExists ? { copy: passkey } : {}
 }

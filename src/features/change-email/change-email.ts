@@ -1,6 +1,7 @@
 import { entityManager } from '#auth/mikro-orm'
 import { freshUnlessPassword, needsPassword, proofProblem } from '../../account/fresh.ts'
-import { countAddressChange } from '../../account/mail-limit.ts'
+import { count } from '../../account/limits.ts'
+import { countMail } from '../../account/mail-limit.ts'
 import { owner, signedIn } from '../../account/owner.ts'
 import {
   cancelAddress,
@@ -43,7 +44,8 @@ export function changeEmail(router: SiteRouter, services: Services, outbox: Outb
         email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
         password: await proofProblem(services, ctx),
       })
-      await countAddressChange(services, ctx, user, email)
+      await count(services, ctx, 'address-change', user.id)
+      await countMail(services, ctx, 'change-email', email)
       await requestAddress(services, ctx, outbox, email)
       audit(ctx, 'address change requested', user, { detail: email })
       // The response does not depend on whether another account has the address.

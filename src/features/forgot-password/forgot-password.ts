@@ -1,5 +1,6 @@
 import { entityManager } from '#auth/mikro-orm'
-import { countMailFromNetwork, countMailTo, mayMail } from '../../account/mail-limit.ts'
+import { count } from '../../account/limits.ts'
+import { countMailTo, mayMail } from '../../account/mail-limit.ts'
 import type { Services } from '../../account/services.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { TryLater } from '../../refusal.ts'
@@ -26,7 +27,7 @@ export function forgotPassword(router: SiteRouter, services: Services, outbox: O
   router.post('/forgot', showFormAgain, async (ctx) => {
     const { email } = textFields(ctx, 'email')
     refuseProblems({ email: emailProblem(email) })
-    await countMailFromNetwork(services, ctx)
+    await count(services, ctx, 'mail')
     if (await outbox.isFull())
       throw new TryLater(503, 'Too many mails are waiting. Please try again later.', 60)
     if (await mayMail(() => countMailTo(services, ctx, 'reset', email))) {

@@ -1,6 +1,5 @@
 import { entityManager } from '#auth/mikro-orm'
 import { overwritePassword } from '../../account/end-access.ts'
-import { isDisconnected } from '../../account/guessing.ts'
 import { limited } from '../../account/limits.ts'
 import { notify } from '../../account/notify.ts'
 import { listPasskeys, Passkey } from '../../account/passkeys/passkey.ts'
@@ -66,7 +65,7 @@ export function resetPassword(router: SiteRouter, services: Services, resetNotic
     await limited(services, ctx, { action: 'reset', account: user.id }, async () => {
       // Another request may have used the link while this one waited.
       await grantOf(ctx, token)
-      const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
+      const passwordHash = await hashPassword(password)
       await useToken(services, ctx, token, passwordHash)
       return true
     })

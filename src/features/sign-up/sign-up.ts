@@ -1,9 +1,8 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
 import { afterSignIn, requestedPath } from '../../account/complete-sign-in.ts'
-import { isDisconnected } from '../../account/guessing.ts'
 import { limited } from '../../account/limits.ts'
-import { countVerification, mayMail } from '../../account/mail-limit.ts'
+import { outboxForVerification } from '../../account/mail-limit.ts'
 import type { Services } from '../../account/services.ts'
 import { lifetime } from '../../account/sessions/session-limits.ts'
 import { FieldRefusal } from '../../refusal.ts'
@@ -62,16 +61,13 @@ async function createUser(
   registration: Registration,
 ): Promise<User | undefined> {
   const { name, email, emailKey, password } = registration
-  const passwordHash = await hashPassword(password, { isDisconnected: () => isDisconnected(ctx) })
-  const { outbox } = services
-  // No mail is sent if the outbox is full or a rate limit for mails is reached. The user can request the mail later.
-  const isMailed =
-    outbox && !(await outbox.isFull()) && (await mayMail(() => countVerification(services, ctx, email)))
+  const passwordHash = await hashPassword(password)
+  const outbox = await outboxForVerification(services, ctx, email)
   try {
     return await entityManager(ctx).transactional(async (em) => {
       const user = em.create(User, { name, email, emailKey, passwordHash })
       await em.flush()
-      if (isMailed) await outbox.add(em, { kind: 'verify', to: email, userId: user.id })
+      await outbox?.add(em, { kind: 'verify', to: email, userId: user.id })
       return user
     })
   } catch (error) {

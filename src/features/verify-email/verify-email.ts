@@ -2,7 +2,7 @@ import type { Next } from 'koa'
 import { guard } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
 import { basic } from '../../account/basic.ts'
-import { countVerification } from '../../account/mail-limit.ts'
+import { countMail } from '../../account/mail-limit.ts'
 import { owner } from '../../account/owner.ts'
 import { confirmNewAddress } from '../../account/pending-address.ts'
 import type { Services } from '../../account/services.ts'
@@ -80,7 +80,7 @@ export function verifyEmail(
 
   router.post('/account/verification', ...owner(services), formAgain(showProfile), async (ctx) => {
     const user = ctx.auth.require(User)
-    await countVerification(services, ctx, user.email)
+    await countMail(services, ctx, 'verify', user.email)
     const mail = { kind: 'verify', to: user.email, userId: user.id } as const
     if (!isVerified(user)) await outbox.add(entityManager(ctx), mail)
     audit(ctx, 'verification link requested', user)
