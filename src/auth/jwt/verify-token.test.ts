@@ -142,7 +142,17 @@ describe('JWTKeys.verify', () => {
     for (const iss of [undefined, null, '', 'https://site/', 'HTTPS://SITE', ['https://site'], 0])
       assert.equal(await isGoodPayload({ iss }), false, JSON.stringify(iss))
     assert.equal(await isGoodPayload({ aud: ['a', 'https://api'] }), true)
-    for (const aud of [undefined, null, '', 'https://ap', [], ['a'], [['https://api']], {}])
+    for (const aud of [
+      undefined,
+      null,
+      '',
+      'https://ap',
+      [],
+      ['a'],
+      [['https://api']],
+      ['https://api', 1],
+      {},
+    ])
       assert.equal(await isGoodPayload({ aud }), false, JSON.stringify(aud))
     for (const typ of ['jwt', 'application/JWT', 'APPLICATION/jwt'])
       assert.equal(await isGoodHeader({ typ }), true, typ)

@@ -21,7 +21,7 @@ export function readToken(token: string): { header: JsonObject; claims: Claims }
   if (parts.length !== 3 || !parts.every(isBase64url)) return undefined
   const [header, claims] = parts.slice(0, 2).map((part) => parseJsonObject(Buffer.from(part, 'base64url')))
   if (!header || refusedMembers.some((name) => Object.hasOwn(header, name))) return undefined
-  return claims && { header, claims }
+  return claims && hasTextOnly(claims.aud) ? { header, claims } : undefined
 }
 
 /** Whether the key has signed the token, and the token has that `typ` and is valid now. Throws `ProviderError` of `getKey`. */
@@ -50,6 +50,11 @@ export async function isVerified(
     if (error instanceof ProviderError) throw error
     return false
   }
+}
+
+// jose ignores members of the list that are no text.
+function hasTextOnly(audience: unknown): boolean {
+  return [audience].flat().every((each) => typeof each === 'string')
 }
 
 /** Whether a text is strict base64url (RFC 7515 §2, RFC 4648 §3.5). Node decodes leniently. */
