@@ -248,6 +248,15 @@ describe('a mail that is not delivered', () => {
 })
 
 describe('a queued mail', () => {
+  test('is not tried again after the last attempt, even if its process died', async (t) => {
+    const { site, outbox, add, mails, log } = await open(t)
+    await add()
+    await sql(site, 'update mails set tries = 8')
+    assert.equal(await outbox.sendDue(origin), 1)
+    assert.deepEqual([mails, await rows(site)], [[], []])
+    assert.equal(log()[0].code, 'ETRIES')
+  })
+
   test('is not sent again if it was delivered and only the delete of its row failed', async (t) => {
     const { site, outbox, add, mails } = await open(t, {
       deliver: async () => {
@@ -306,6 +315,29 @@ describe('several outboxes', () => {
     resume({})
     await first
     assert.deepEqual([mails.length, ahead.mails.length], [1, 1])
+  })
+
+  test('M6 keep the claim of a process when an earlier attempt of another one fails', async (t) => {
+    const { clock, site, outbox, add, another } = await open(t)
+    const other = another()
+    const [claimed, stalled] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()]
+    other.outbox.onLink('reset', () => {
+      claimed.resolve()
+      return stalled.promise
+    })
+    const attempt: { end?: Promise<number>; rows?: unknown } = {}
+    outbox.onLink('reset', async () => {
+      clock.now += 10 * minute
+      attempt.end = other.outbox.sendDue(origin)
+      await claimed.promise
+      attempt.rows = await rows(site)
+      throw new Error('late')
+    })
+    await add({ kind: 'reset', to: 'ada@example.com' })
+    await outbox.sendDue(origin)
+    assert.deepEqual(await rows(site), attempt.rows)
+    stalled.resolve(undefined)
+    await attempt.end
   })
 
   test('do not send a mail twice if a process was suspended before the delivery for longer than its claim', async (t) => {

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import { ForeignKeyConstraintViolationException, UniqueConstraintViolationException } from '@mikro-orm/core'
+import {
+  ForeignKeyConstraintViolationException,
+  UniqueConstraintViolationException,
+  wrap,
+} from '@mikro-orm/core'
 import fc from 'fast-check'
 import { count, sql } from '../testing/database.ts'
 import { describeTable } from '../testing/describe-table.ts'
@@ -59,11 +63,22 @@ describe('UserToken', () => {
     assert.equal(token.isValid, false)
   })
 
-  test('omits the stored value in JSON', async (t) => {
+  test('P4 is invalid if it was created more than two minutes in the future', async (t) => {
     const site = await startSite(t)
     await takeToken(site, await signUp(site))
-    const [token] = await site.orm.em.fork().findAll(UserToken)
-    assert.equal(JSON.parse(JSON.stringify(token)).value, undefined)
+    const [token = assert.fail()] = await site.orm.em.fork().findAll(UserToken)
+    t.mock.timers.enable({ apis: ['Date'], now: token.createdAt.getTime() - 2 * 60_000 })
+    assert.equal(token.isValid, true)
+    t.mock.timers.setTime(token.createdAt.getTime() - 2 * 60_000 - 1)
+    assert.equal(token.isValid, false)
+  })
+
+  test('omits the stored value and its last characters, also from the objects of MikroORM', async (t) => {
+    const site = await startSite(t)
+    await takeToken(site, await signUp(site))
+    const [token = assert.fail()] = await site.orm.em.fork().findAll(UserToken)
+    for (const copy of [JSON.parse(JSON.stringify(token)), wrap(token).toObject()])
+      assert.deepEqual(Object.keys(copy).sort(), ['expiresAt', 'id', 'name', 'user'])
   })
 })
 
