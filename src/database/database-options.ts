@@ -13,6 +13,8 @@ export interface Dialect {
   readonly options: Partial<Options>
   /** The options for migrations and copies, which may take or wait longer than requests. A database in memory has none. */
   readonly unlimitedOptions?: Partial<Options>
+  /** Lifts the time limits of the server until the end of the transaction. */
+  liftTimeLimits?(em: EntityManager): Promise<void>
   /** Takes the lock that excludes the migrations of other processes until the end of the transaction. SQLite needs no other lock. */
   lockMigrations?(em: EntityManager): Promise<void>
   /** Sets the time limits of the server. Returns the statements that an administrator must run instead. */

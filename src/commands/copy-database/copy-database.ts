@@ -1,16 +1,12 @@
 import { existsSync } from 'node:fs'
-import { type EntityManager, IsolationLevel, MikroORM, type Options } from '@mikro-orm/core'
-import { type SqlEntityManager, SqliteDriver } from '@mikro-orm/sqlite'
+import { type EntityManager, IsolationLevel } from '@mikro-orm/core'
 import { database } from '../../config/storage.ts'
-import { DatabaseError, explain } from '../../database/database-error.ts'
-import { databaseOptions } from '../../database/database-options.ts'
 import { databaseName, isPostgresUrl } from '../../database/database-url.ts'
-import { isPostgres } from '../../database/is-postgres.ts'
-import { executedMigrations, loadDialect, openDatabase } from '../../database/open-database.ts'
-import { liftTimeLimits } from '../../database/postgres/time-limits.ts'
+import { executedMigrations, openDatabase } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
 import { CommandError } from '../command-error.ts'
-import { copyTables, countRows } from './copy-tables.ts'
+import { connect } from './connect.ts'
+import { copyTables, findUsedTable } from './copy-tables.ts'
 
 export const help = `npm run copy-database -- FROM TO
 
@@ -35,42 +31,24 @@ export async function copyDatabase(
   const [fromUrl, toUrl] = [readUrl('FROM', from), readUrl('TO', to)]
   if (!exists(fromUrl))
     throw new CommandError(`The database ${databaseName(fromUrl)} does not exist. Check FROM.`)
-  // MikroORM's own driver for SQLite, because a transaction of the site's driver locks the file.
-  await using source = await connect(fromUrl, isPostgresUrl(fromUrl) ? {} : { driver: SqliteDriver })
-  await requireThisVersion(source.em.fork(), databaseName(fromUrl))
+  await using source = await connect(fromUrl)
+  await requireThisVersion(source.em, databaseName(fromUrl))
   // Before the migrations, so that an older target with rows stays unchanged.
   if (exists(toUrl)) await requireEmpty(toUrl)
   await (await openDatabase(toUrl, schema)).close()
   await using target = await connect(toUrl)
 
-  const snapshot = { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true }
-  const lines = await source.em.fork().transactional(
-    (read) =>
-      target.em.fork().transactional(async (write) => {
-        for (const em of [read, write]) if (isPostgres(em)) await liftTimeLimits(em)
-        return copyTables(read as SqlEntityManager, write as SqlEntityManager, report)
-      }),
-    snapshot,
-  )
-  return [...lines, `Copied ${databaseName(fromUrl)} to ${databaseName(toUrl)}.`].join('\n')
-}
-
-/** Opens a database without migrations and without time limits. */
-async function connect(databaseUrl: string, options: Partial<Options> = {}): Promise<MikroORM> {
-  const dialect = await loadDialect(databaseUrl)
-  // A name of its own, because MikroORM shares an open transaction among entity managers of one name.
-  const contextName = databaseUrl
-  const unlimited = { ...(dialect.unlimitedOptions ?? dialect.options), ...options, contextName }
-  const orm = await MikroORM.init(databaseOptions(unlimited, schema))
+  await source.em.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
+  await target.em.begin()
+  for (const { em, dialect } of [source, target]) await dialect.liftTimeLimits?.(em)
+  const lines = await copyTables(source, { em: target.em, client: target.client() }, report)
   try {
-    await orm.connect()
-    // SQLite does not read the file before the first query.
-    await executedMigrations(orm.em.fork())
-    return orm
-  } catch (cause) {
-    await orm.close(true)
-    throw new DatabaseError(explain(databaseUrl, cause).replace('DATABASE_URL', 'its URL'), { cause })
+    await target.em.commit()
+  } catch (error) {
+    // MikroORM does not convert the errors of a commit.
+    throw error instanceof Error ? target.em.getDriver().convertException(error) : error
   }
+  return [...lines, `Copied ${databaseName(fromUrl)} to ${databaseName(toUrl)}.`].join('\n')
 }
 
 /** Parses a database URL by the rules of `DATABASE_URL`. */
@@ -103,12 +81,9 @@ async function requireThisVersion(em: EntityManager, name: string): Promise<void
 
 async function requireEmpty(databaseUrl: string): Promise<void> {
   await using target = await connect(databaseUrl)
-  const em = target.em.fork() as SqlEntityManager
-  for (const entity of schema.entities) {
-    const meta = em.getMetadata().get(entity)
-    if ((await countRows(em, meta)) > 0)
-      throw new CommandError(
-        `${databaseName(databaseUrl)} is not empty: ${meta.tableName} has rows. Nothing was copied. Name an empty database.`,
-      )
-  }
+  const used = await findUsedTable(target.em)
+  if (used)
+    throw new CommandError(
+      `${databaseName(databaseUrl)} is not empty: ${used} has rows. Nothing was copied. Name an empty database.`,
+    )
 }

@@ -1,14 +1,27 @@
+import { addAbortListener } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type EntityMetadata, type EntityProperty, TableNotFoundException } from '@mikro-orm/core'
-import type { SqlEntityManager } from '@mikro-orm/sqlite'
+import { type EntityClass, type EntityManager, TableNotFoundException, wrap } from '@mikro-orm/core'
+import type { SqlEntityManager, SqliteConnection } from '@mikro-orm/sqlite'
+import type Database from 'better-sqlite3'
 import { isPostgres } from '../../database/is-postgres.ts'
 import { schema } from '../../schema.ts'
 import { CommandError } from '../command-error.ts'
+import { copyRows, type PostgresClient } from './copy-rows.ts'
 import { progressOf } from './progress.ts'
 
 const batchSize = 500
 
-type Row = Record<string, unknown>
+interface Source {
+  readonly em: EntityManager
+  /** Aborted when the connection is lost. Its reason is the error. */
+  readonly lost: AbortSignal
+}
+
+interface Target {
+  readonly em: EntityManager
+  /** The connection of the transaction. PostgreSQL only. */
+  readonly client: PostgresClient | undefined
+}
 
 /**
  * Copies all rows in batches, and compares the number of rows of each table. Returns a line for each table.
@@ -16,86 +29,111 @@ type Row = Record<string, unknown>
  * @throws {CommandError} if the numbers differ
  */
 export async function copyTables(
-  source: SqlEntityManager,
-  target: SqlEntityManager,
+  source: Source,
+  target: Target,
   report: (line: string) => void,
 ): Promise<string[]> {
-  const counts = new Map<EntityMetadata, number>()
+  const counts = new Map<string, number>()
   for (const entity of schema.entities) {
-    const meta = target.getMetadata().get(entity)
-    counts.set(meta, await countRows(source, meta))
+    const { tableName } = source.em.getMetadata().get(entity)
+    counts.set(tableName, await countRows(source.em, tableName))
   }
-  const onRows = progressOf(
-    [...counts.values()].reduce((sum, count) => sum + count),
-    report,
-  )
+  const total = [...counts.values()].reduce((sum, count) => sum + count)
+  const onRows = progressOf(total, report)
   const lines: string[] = []
-  for (const [meta, read] of counts) {
-    for await (const rows of batches(source, meta)) {
-      const copies = rows.map((row) => convert(row, meta, isPostgres(target)))
-      await target.getKysely<Record<string, Row>>().insertInto(meta.tableName).values(copies).execute()
-      onRows(rows.length)
-      // SQLite's driver is synchronous, and its memory is freed only when the event loop turns.
-      await turn()
-    }
-    const written = await countRows(target, meta)
+  for (const entity of schema.entities) {
+    const { tableName } = source.em.getMetadata().get(entity)
+    await copyTable(entity, source, target, onRows)
+    const [read, written] = [counts.get(tableName), await countRows(target.em, tableName)]
     if (read !== written)
       throw new CommandError(
-        `${meta.tableName} has ${read} rows in the source, but ${written} in the copy. The copied rows were rolled back.`,
+        `${tableName} has ${read} rows in the source, but ${written} in the copy. The copied rows were rolled back.`,
       )
-    lines.push(`${meta.tableName}: ${read} rows`)
+    lines.push(`${tableName}: ${read} rows`)
   }
   return lines
 }
 
-/** The number of rows. A missing table counts as empty. */
-export async function countRows(em: SqlEntityManager, { tableName }: EntityMetadata): Promise<number> {
+async function copyTable(
+  entity: EntityClass<object>,
+  source: Source,
+  { em, client }: Target,
+  onRows: (count: number) => void,
+): Promise<void> {
+  if (client && !isPostgres(source.em)) {
+    const connection = source.em.getConnection() as SqliteConnection
+    const database: Database.Database = await connection.getNativeClient()
+    try {
+      return await copyRows(database, client, em.getMetadata().get(entity), onRows)
+    } catch (error) {
+      throw error instanceof Error ? em.getDriver().convertException(error) : error
+    }
+  }
+  const { props } = source.em.getMetadata().get(entity)
+  const populate = props.filter(({ lazy }) => lazy).map(({ name }) => name) as never
+  const stream = source.em.stream(entity, { filters: false, populate })
+  for await (const rows of batches(untilLost(stream, source.lost))) {
+    // Copies plain objects, because an entity would carry the schema name of the source to the target.
+    const copies = rows.map((row) => wrap(row).toPOJO())
+    await em.insertMany(entity, copies)
+    onRows(rows.length)
+    // SQLite's driver is synchronous, and its memory is freed only when the event loop turns.
+    await turn()
+  }
+}
+
+/** Returns the name of a table that has rows, or `undefined`. A missing table counts as empty. */
+export async function findUsedTable(em: EntityManager): Promise<string | undefined> {
+  for (const entity of schema.entities) {
+    const { tableName } = em.getMetadata().get(entity)
+    if ((await countRows(em, tableName)) > 0) return tableName
+  }
+  return undefined
+}
+
+async function countRows(em: EntityManager, table: string): Promise<number> {
+  const [row] = await select<{ count: number | string }>(em, `select count(*) as count from ${table}`)
+  return Number(row?.count ?? 0)
+}
+
+async function select<Row>(em: EntityManager, statement: string): Promise<Row[]> {
   try {
-    const [row] = await em.execute<{ count: number | string }[]>(`select count(*) as count from ${tableName}`)
-    return Number(row?.count)
+    // Both drivers of the site are SQL drivers.
+    return await (em as SqlEntityManager).execute<Row[]>(statement)
   } catch (error) {
-    if (error instanceof TableNotFoundException) return 0
+    if (error instanceof TableNotFoundException) return []
     throw error
   }
 }
 
-/** Yields the rows of a table in the order of its primary key. */
-async function* batches(em: SqlEntityManager, meta: EntityMetadata): AsyncGenerator<Row[]> {
-  const keys = meta.getPrimaryProps().flatMap(({ fieldNames }) => fieldNames)
-  const order = keys.join(', ')
-  let rows: Row[] = []
-  do {
-    const last = rows.at(-1)
-    const after = last ? `where (${order}) > (${keys.map(() => '?').join(', ')})` : ''
-    rows = await em.execute<Row[]>(
-      `select * from ${meta.tableName} ${after} order by ${order} limit ${batchSize}`,
-      last && keys.map((key) => last[key]),
-    )
-    if (rows.length > 0) yield rows
-  } while (rows.length === batchSize)
+/** Throws when the connection is lost, because the cursor of `pg` would wait forever. */
+async function* untilLost<Row>(rows: AsyncIterable<Row>, lost: AbortSignal): AsyncGenerator<Row> {
+  const iterator = rows[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(iterator.next(), lost)
+      if (done) return
+      yield value
+    }
+  } finally {
+    if (iterator.return) await unlessAborted(iterator.return(), lost)
+  }
 }
 
-/** Converts the values of a row to those of the target. SQLite has times in milliseconds, and 0 and 1 for booleans. */
-function convert(row: Row, { props }: EntityMetadata, toPostgres: boolean): Row {
-  const types = new Map(
-    props.flatMap(({ fieldNames = [], runtimeType }) =>
-      fieldNames.map((name) => [name, runtimeType] as const),
-    ),
-  )
-  const values = Object.entries(row).map(([column, value]) => [
-    column,
-    value === null ? null : convertValue(value, types.get(column), toPostgres),
-  ])
-  return Object.fromEntries(values)
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  // A new promise for each wait, because a shared pending promise would keep every row in memory.
+  using _listener = addAbortListener(signal, () => reject(signal.reason))
+  return await Promise.race([work, promise])
 }
 
-function convertValue(
-  value: unknown,
-  type: EntityProperty['runtimeType'] | undefined,
-  toPostgres: boolean,
-): unknown {
-  if (type === 'boolean') return toPostgres ? Boolean(value) : Number(value)
-  if (type === 'Date')
-    return toPostgres ? new Date(value as string | number) : new Date(value as string).getTime()
-  return typeof value === 'object' ? JSON.stringify(value) : value
+async function* batches<Row>(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
+  let batch: Row[] = []
+  for await (const row of rows) {
+    batch.push(row)
+    if (batch.length < batchSize) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
 }

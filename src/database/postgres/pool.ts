@@ -38,7 +38,7 @@ export interface PoolClient {
 export function guardedClient(Client: Pool['Client'], fail: (error: unknown) => never): Pool['Client'] {
   return class GuardedClient extends Client {
     override query(...args: Parameters<PoolClient['query']>) {
-      // A cursor is no promise.
+      // A stream, such as one of `COPY`, is no promise.
       return 'submit' in Object(args[0]) ? super.query(...args) : this.#guarded(...args)
     }
 

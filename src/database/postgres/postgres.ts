@@ -37,6 +37,7 @@ export function postgres(
     },
     // The migrator needs a second connection for a moment.
     unlimitedOptions: { ...common, pool: { max: 2 }, driverOptions },
+    liftTimeLimits,
     lockMigrations: (em) => lockMigrations(em as SqlEntityManager, Math.max(timeout, migrationTimeout)),
     setTimeLimits: (em) => setTimeLimits(em, timeout),
   }
