@@ -4,23 +4,14 @@ import { Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connections } from './connections.ts'
 
-interface ShutdownTimes {
-  /** How long the server still accepts connections. */
-  readonly drain: number
-  /** After the listener has closed, the time for requests in transit on new and idle connections. */
-  readonly gracePeriod: number
-  /** After the grace period, the time for running requests. */
-  readonly longestRequest: number
-}
-
 /**
- * Graceful shutdown: sends `Connection: close`, closes the listener, and completes accepted requests.
- * @param times in milliseconds
+ * Graceful shutdown: sends `Connection: close`, closes the listener after `drain` milliseconds, and completes accepted requests. The
+ * limits of the server describe the other times.
  */
 export async function shutDown(
   server: Server,
   connections: Connections,
-  { drain, gracePeriod, longestRequest }: ShutdownTimes,
+  { drain, gracePeriod, longestRequest }: Record<'drain' | 'gracePeriod' | 'longestRequest', number>,
 ): Promise<void> {
   connections.drain()
   await sleep(drain)

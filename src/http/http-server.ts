@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { answerClientErrors } from './client-error.ts'
 import { Connections } from './connections.ts'
 import { limitConnectionsOfAddress } from './connections-of-address.ts'
@@ -28,15 +28,9 @@ export const defaultLimits = {
   maxConnectionsOfAddress: 1_000,
 }
 
-/** An HTTP server with limits for slow and hostile clients. */
-export interface HttpServer {
-  readonly server: Server
-  /** Graceful shutdown. Still accepts connections for `drain` milliseconds. */
-  stop(drain: number): Promise<void>
-}
-
 /**
- * Creates the HTTP server of an application. It does not listen yet.
+ * Creates the HTTP server of an application, with limits for slow and hostile clients. It does not listen yet. `stop` is a graceful
+ * shutdown, which still accepts connections for `drain` milliseconds.
  * @param isProxy whether an address is a trusted proxy
  */
 export function httpServer(
@@ -45,7 +39,7 @@ export function httpServer(
     limits,
     isProxy = () => false,
   }: { limits?: Partial<typeof defaultLimits> | undefined; isProxy?: (address: string) => boolean } = {},
-): HttpServer {
+) {
   const {
     linger,
     gracePeriod,
@@ -72,5 +66,6 @@ export function httpServer(
   // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   answerClientErrors(server, connections, linger)
-  return { server, stop: (drain) => shutDown(server, connections, { drain, gracePeriod, longestRequest }) }
+  const stop = (drain: number) => shutDown(server, connections, { drain, gracePeriod, longestRequest })
+  return { server, stop }
 }

@@ -14,18 +14,12 @@ export interface Pool {
   connect(): Promise<PoolClient>
 }
 
-/** A query of `pg`. Each connection prepares a named query once. */
-export interface PostgresQuery {
-  readonly text: string
-  readonly name?: string
-  readonly values?: readonly unknown[]
-}
-
-type Statement = string | PostgresQuery
-
 /** A connection of the pool. The result of several statements in one text is an array. */
 export interface PoolClient {
-  query(statement: Statement, values?: readonly unknown[]): Promise<PostgresQueryResult<never>>
+  query(
+    statement: string | { readonly text: string },
+    values?: readonly unknown[],
+  ): Promise<PostgresQueryResult<never>>
   release(): void
   end(): Promise<void>
 }

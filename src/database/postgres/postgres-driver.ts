@@ -3,7 +3,7 @@ import { AbstractSqlDriver, PostgreSqlConnection, PostgreSqlPlatform } from '@mi
 import type { PostgresDialect, PostgresPool, PostgresQueryResult } from 'kysely'
 import { errorCode } from '../database-error.ts'
 import { KyselyPostgresDriver } from './kysely-postgres-driver.ts'
-import { guardedClient, type Pool, type PostgresQuery } from './pool.ts'
+import { guardedClient, type Pool } from './pool.ts'
 
 // The codes of `pg` and of the server (`lock_timeout`, `statement_timeout`).
 const timeLimits = ['time limit', '55P03', '57014']
@@ -24,7 +24,7 @@ class PooledPostgresConnection extends PostgreSqlConnection {
    * MikroORM.
    * @throws MikroORM's error after a timeout or without a connection, otherwise an error with the code of `pg`
    */
-  async ask(query: PostgresQuery): Promise<PostgresQueryResult<never> | undefined> {
+  async ask(query: { readonly text: string }): Promise<PostgresQueryResult<never> | undefined> {
     const client = await this.#pool?.connect().catch(this.#fail)
     try {
       return [await client?.query(query)].flat().at(-1)

@@ -125,14 +125,14 @@ function isAssigned(meta: EntityMetadata, property: EntityProperty): boolean {
   return !(hasAccessor || accessor || getter || setter || hydrate === false)
 }
 
-/** A random key of the property's type, which marks its position in a query, and its type on PostgreSQL. */
-export interface SampleKey {
-  readonly key: Key
-  readonly type: 'bigint' | 'text' | 'uuid'
-}
-
-/** Throws `NotPrepared` if the key may be converted, or compared by other rules than those of these types. */
-export function sampleKey({ className }: EntityMetadata, property: EntityProperty | undefined): SampleKey {
+/**
+ * A random key of the property's type, which marks its position in a query, and its type on PostgreSQL. Throws `NotPrepared` if a key may
+ * be converted, or compared by other rules than those of these types.
+ */
+export function sampleKey(
+  { className }: EntityMetadata,
+  property: EntityProperty | undefined,
+): { key: Key; type: 'bigint' | 'text' | 'uuid' } {
   const { customType, runtimeType, columnTypes } = property ?? {}
   const isColumn = property?.kind === ReferenceKind.SCALAR && property.persist !== false
   const isPlain = isColumn && (!customType || plainKeys.includes(customType.constructor))

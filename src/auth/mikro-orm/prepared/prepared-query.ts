@@ -3,19 +3,13 @@ import type { Key, LookUpOptions } from '../look-ups.ts'
 import { Batch } from './batch.ts'
 import { recordQuery } from './find-one-query.ts'
 import { NotPrepared } from './not-prepared.ts'
-import { type Load, prepareStatement, type Row } from './prepared-statement.ts'
+import { type Load, prepareStatement } from './prepared-statement.ts'
 
 /** A look-up with a prepared statement. */
-export interface PreparedQuery {
-  readonly keyType: 'string' | 'number'
-  /** Finds a row. Rejects with `NotPrepared` if `em.findOne` must be used. */
-  find(key: Key): Promise<Row | undefined>
-  /** Creates the entity of a row and its related entity. No entity manager manages them yet. */
-  hydrate(row: Row): object[]
-}
+export type PreparedQuery = Awaited<ReturnType<typeof prepareQuery>>
 
-/** Prepares the query of `em.findOne`. Rejects with `NotPrepared` if `em.findOne` must be used. */
-export async function prepareQuery(orm: MikroORM, options: LookUpOptions): Promise<PreparedQuery> {
+/** Prepares the query of `em.findOne`. Rejects with `NotPrepared` if `em.findOne` must be used, as `find` of the result does. */
+export async function prepareQuery(orm: MikroORM, options: LookUpOptions) {
   // MikroORM reads the schema from the `clientUrl` when it connects.
   await orm.em
     .getConnection('write')
@@ -36,8 +30,7 @@ export async function prepareQuery(orm: MikroORM, options: LookUpOptions): Promi
       throw failure(error)
     }
   })
-  const keyType = typeof key.key as 'string' | 'number'
-  return { keyType, hydrate, find: (key) => batch.get(key) }
+  return { keyType: typeof key.key, hydrate, find: (key: Key) => batch.get(key) }
 }
 
 /** The error of a database as a reason for `em.findOne`, which then succeeds or throws MikroORM's own error. */
