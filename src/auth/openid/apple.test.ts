@@ -8,7 +8,7 @@ test('appleClientSecret signs a token of five minutes with the key of the team',
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const secret = appleClientSecret({ clientId: 'com.example', teamId: 'TEAM', keyId: 'KEY', privateKey: pem })
-  const { payload, protectedHeader } = await jwtVerify(secret(), createPublicKey(privateKey), {
+  const { payload, protectedHeader } = await jwtVerify(await secret(), createPublicKey(privateKey), {
     audience: 'https://appleid.apple.com',
     issuer: 'TEAM',
     subject: 'com.example',

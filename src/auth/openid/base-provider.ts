@@ -77,8 +77,8 @@ export abstract class BaseProvider implements IdentityProvider {
   protected clientAuthentication(client: OpenID): openid.ClientAuth {
     const { clientSecret, clientAuthentication: method } = this.options
     if (clientSecret === undefined) return client.None()
-    return (server, ...request) => {
-      const secret = typeof clientSecret === 'function' ? clientSecret() : clientSecret
+    return async (server, ...request) => {
+      const secret = typeof clientSecret === 'function' ? await clientSecret() : clientSecret
       const { token_endpoint_auth_methods_supported: supported = ['client_secret_basic'] } = server
       const isBasic = method ? method === 'client_secret_basic' : supported.includes('client_secret_basic')
       const authenticate = isBasic ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret)

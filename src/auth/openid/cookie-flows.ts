@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { ExtendableContext } from 'koa'
 import type { AuthContext } from '../auth.ts'
 import { Misuse } from '../errors.ts'
@@ -11,52 +11,55 @@ interface CookieFlowsOptions {
   readonly secure?: boolean
 }
 
+// Separates the tokens from others of the same secret (RFC 8725 §3.11).
+const typ = 'flow+jwt'
+
 /**
- * Keeps each flow in a cookie of its own, so that no session or database is needed. The cookie is authenticated and expires. It is deleted
- * when the flow ends. The value is readable by the browser's user, so `data` must not contain a secret.
+ * Keeps each flow in a cookie of its own, so that no session or database is needed. The cookie is a signed token. It expires, and it is
+ * deleted when the flow ends. The browser's user can read the value, so `data` must not contain a secret.
  */
 export class CookieFlows<Data extends FlowData = FlowData> implements FlowStore<Data> {
-  readonly #secret: string | Uint8Array
+  readonly #secret: Uint8Array
   readonly #prefix: string
   readonly #attributes: string
 
   constructor({ secret, secure = true }: CookieFlowsOptions) {
-    if (Buffer.byteLength(secret ?? '') < 32)
+    this.#secret = Buffer.from(secret ?? '')
+    if (this.#secret.length < 32)
       throw new Misuse('`CookieFlows` needs a `secret` of 32 random bytes or more.')
-    this.#secret = secret
     this.#prefix = secure ? '__Host-flow-' : 'flow-'
     this.#attributes = `; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
   }
 
-  start(ctx: AuthContext, flow: NewFlow<Data>): Flow<Data> {
+  async start(ctx: AuthContext, flow: NewFlow<Data>): Promise<Flow<Data>> {
+    const { SignJWT } = await import('jose')
     const started = { ...flow, state: random(), nonce: random(), verifier: random() }
-    const value = Buffer.from(JSON.stringify({ ...started, expires: Date.now() + flowLifetime })).toString(
-      'base64url',
-    )
-    const cookie = `${this.#nameOf(started.state)}=${value}.${this.#sign(value)}`
-    ctx.append('Set-Cookie', `${cookie}; Max-Age=${flowLifetime / 1000}${this.#attributes}`)
+    const token = await new SignJWT(started)
+      .setProtectedHeader({ alg: 'HS256', typ })
+      .setExpirationTime(new Date(Date.now() + flowLifetime))
+      .sign(this.#secret)
+    const cookie = `${this.#nameOf(started.state)}=${token}; Max-Age=${flowLifetime / 1000}`
+    ctx.append('Set-Cookie', cookie + this.#attributes)
     return started
   }
 
-  finish(ctx: AuthContext, state: string): Flow<Data> | undefined {
+  async finish(ctx: AuthContext, state: string): Promise<Flow<Data> | undefined> {
+    const { jwtVerify } = await import('jose')
     const name = this.#nameOf(state)
-    const [value = '', mac = ''] = (cookieOf(ctx, name) ?? '').split('.')
-    if (value === '' || !isEqual(mac, this.#sign(value))) return undefined
-    ctx.append('Set-Cookie', `${name}=; Max-Age=0${this.#attributes}`)
+    const options = { algorithms: ['HS256'], typ, requiredClaims: ['exp'] }
     // The signature proves the type.
-    const { expires, ...flow } = JSON.parse(Buffer.from(value, 'base64url').toString()) as Flow<Data> & {
-      expires: number
-    }
-    return flow.state === state && expires > Date.now() ? flow : undefined
+    const flow = await jwtVerify<Flow<Data>>(cookieOf(ctx, name), this.#secret, options).then(
+      ({ payload: { exp, ...flow } }) => flow as unknown as Flow<Data>,
+      () => undefined,
+    )
+    if (flow?.state !== state) return undefined
+    ctx.append('Set-Cookie', `${name}=; Max-Age=0${this.#attributes}`)
+    return flow
   }
 
   // Not the state itself, because the name of a cookie can appear in logs.
   #nameOf(state: string): string {
-    return this.#prefix + createHmac('sha256', 'flow').update(state).digest('base64url').slice(0, 16)
-  }
-
-  #sign(value: string): string {
-    return createHmac('sha256', this.#secret).update(`flow ${value}`).digest('base64url')
+    return this.#prefix + hash('sha256', state, 'base64url').slice(0, 16)
   }
 }
 
@@ -64,11 +67,7 @@ function random(): string {
   return randomBytes(32).toString('base64url')
 }
 
-function cookieOf({ req }: ExtendableContext, name: string): string | undefined {
+function cookieOf({ req }: ExtendableContext, name: string): string {
   const found = (req.headers.cookie ?? '').split(';').find((pair) => pair.trim().startsWith(`${name}=`))
-  return found?.trim().slice(name.length + 1)
-}
-
-function isEqual(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+  return found?.trim().slice(name.length + 1) ?? ''
 }

@@ -7,7 +7,7 @@ export interface ProviderOptions {
   readonly name: string
   readonly clientId: string
   /** The secret, or a function that makes one, as for Apple. Without it, the client is public. */
-  readonly clientSecret?: string | (() => string) | undefined
+  readonly clientSecret?: string | (() => string | Promise<string>) | undefined
   /**
    * The URL that the provider sends the browser back to, exactly as registered there. It is never taken from the request, because a proxy
    * can change the host and the protocol.
