@@ -46,12 +46,12 @@ import { generatedFiles, siteData } from './site/brand.ts'
 import { basicOverTlsOnly, clientAddress, refuseCrossSiteBasic } from './site/client-address.ts'
 import { errorBoundary } from './site/error-boundary.ts'
 import { HostCookie } from './site/host-cookie.ts'
+import { views } from './site/page.ts'
 import { logErrors, requestLog } from './site/request-log.ts'
 import { securityHeaders } from './site/security-headers.ts'
 import type { SiteContext, SiteRouter } from './site/site-context.ts'
 import { StaticFiles } from './site/static-files.ts'
 import { themeCookie } from './site/theme-cookie.ts'
-import { views } from './site/views.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
@@ -79,7 +79,6 @@ export async function createApp({ orm, config, log, services, lifecycle }: AppOp
   app.use(views({ ...siteData(config), version: files.version }, themeCookie(services.isTls)))
   app.use(errorBoundary)
   app.use(refuseAmbiguousFraming)
-  // Health checks often have no `Host`.
   app.use(health(orm, lifecycle))
   app.use(oneHost)
   app.use(files.serve())

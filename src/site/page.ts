@@ -1,7 +1,13 @@
-import type { ExtendableContext } from 'koa'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Eta } from 'eta'
+import type { ExtendableContext, Middleware } from 'koa'
+import koaViews from 'koa-views'
+import { root } from '../config/root.ts'
 import { User } from '../users/user.ts'
+import type { HostCookie } from './host-cookie.ts'
 import type { SiteContext } from './site-context.ts'
-import type { Common, Views } from './view-data.ts'
+import type { Common, SiteData, Views } from './view-data.ts'
 import { ago, day, full, initials, moment, quoted } from './wording.ts'
 
 // An error before authentication is rendered without `auth`.
@@ -9,6 +15,7 @@ type PageContext = Pick<SiteContext, 'render' | 'protocol' | 'host' | 'requestId
   Partial<Pick<SiteContext, 'auth'>>
 
 const maxAcceptLength = 1024
+const folder = join(root, 'views')
 
 /**
  * Whether the response is a page, and not JSON (docs/http-api.md). An `Authorization` header gets
@@ -25,6 +32,40 @@ function prefersHtml(ctx: ExtendableContext & { state?: { prefersHtml?: boolean 
   const isShort = (req.headers.accept ?? '').length <= maxAcceptLength
   state.prefersHtml ??= isShort && ctx.accepts(['json', 'html']) === 'html'
   return state.prefersHtml
+}
+
+/**
+ * Adds `ctx.render`, with the same `data` for every page, and the theme of the cookie. Use it before the error boundary, which renders the
+ * error page.
+ */
+export function views(data: SiteData, theme?: HostCookie): Middleware {
+  const eta = new Eta({ cache: true, autoEscape: true })
+  const names = new Map<string, string>()
+  // All templates are read at the start, because later the process may be out of file descriptors. Names such as
+  // `@partials/field` are faster in Eta than paths.
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.eta')) continue
+    const name = `@${file.slice(0, -'.eta'.length)}`
+    names.set(join(folder, file), name)
+    eta.loadTemplate(name, readFileSync(join(folder, file), 'utf8'))
+  }
+  // koa-views adds all of `ctx.state` to the locals. Templates get `view` only, which is a new object for each response.
+  const render = async (path: string, { view }: { view: object }) =>
+    eta.render(names.get(path) ?? path, Object.assign(view, data))
+  const mount = koaViews(folder, { extension: 'eta', engineSource: { eta: render } })
+  // koa-views calls `fs.stat` for each response, in the thread pool that bcrypt uses too. A known template is in memory, so it is
+  // rendered directly. koa-views reports an unknown name.
+  return (ctx, next) =>
+    mount(ctx, () => {
+      const { render: renderByKoaViews } = ctx
+      ctx.render = async (file: string, locals: { view: object }) => {
+        const name = names.get(join(folder, file))
+        if (name === undefined) return renderByKoaViews.call(ctx, file, locals)
+        ctx.type = 'html'
+        ctx.body = eta.render(name, Object.assign(locals.view, data, { theme: theme?.read(ctx) }))
+      }
+      return next()
+    })
 }
 
 /** Responds with a view. The caller sets the status. */

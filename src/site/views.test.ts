@@ -5,9 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import Koa from 'koa'
 import { accountPage, loginPage } from '../../bench/servers/pages.ts'
-import { page } from './page.ts'
+import { page, views } from './page.ts'
 import type { Common, Views } from './view-data.ts'
-import { views } from './views.ts'
 
 // One middleware for all tests, because each new one compiles all templates.
 const addRender = views({ site: 'Example', version: 'abc' })

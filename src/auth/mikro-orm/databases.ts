@@ -1,18 +1,30 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import {
+  type EntityClass,
+  type EntityManager,
+  type EntityMetadata,
+  EntitySchema,
+  type MikroORM,
+} from '@mikro-orm/core'
 import type { ExtendableContext, Next } from 'koa'
+import type { Class } from '../checks.ts'
 import { Misuse } from '../errors.ts'
-import type { LastUses } from './last-uses.ts'
 import type { EntityManagers, LookUps, RequestLookUps } from './look-ups.ts'
 
 /** The databases of an application by name. `default` is used if no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
+
+/** A recorder of the last uses of a model, such as `LastUses`. */
+interface Uses {
+  readonly model: Class
+  note(entity: object): void
+}
 
 /** The options of `databases`. */
 export interface DatabasesOptions {
   /** How users, tokens and sessions are found: `prepared()` of `koa-authenticators/mikro-orm/prepared`, or by default `em.findOne`. */
   readonly lookUps?: LookUps
   /** Where the authenticators of token models note that a token was used. */
-  readonly lastUses?: readonly LastUses<object>[]
+  readonly lastUses?: readonly Uses[]
   /**
    * Whether users, tokens and sessions may be read from a replica. By default they are read from the primary, because a replica
    * may still have a session or a token that has just ended.
@@ -65,8 +77,9 @@ export function databasesOf(ctx: object): RequestDatabases {
 export class RequestDatabases implements EntityManagers {
   readonly #orms: Databases
   readonly #managers = new Map<string, EntityManager>()
-  readonly #lastUses: readonly LastUses<object>[]
-  readonly lookUps: RequestLookUps | undefined
+  readonly #lastUses: readonly Uses[]
+  readonly #lookUps: LookUps | undefined
+  #ofRequest: RequestLookUps | undefined
   /** The connection for users, tokens and sessions: the primary, or with `undefined` that of MikroORM's configuration. */
   readonly connectionType: 'write' | undefined
 
@@ -74,7 +87,7 @@ export class RequestDatabases implements EntityManagers {
     this.#orms = orms
     this.#lastUses = lastUses
     this.connectionType = preferReadReplicas ? undefined : 'write'
-    this.lookUps = lookUps?.start(this)
+    this.#lookUps = lookUps
   }
 
   /** The database of that name. Throws `Misuse` if there is none. */
@@ -85,11 +98,17 @@ export class RequestDatabases implements EntityManagers {
     return orm
   }
 
+  /** The look-ups of this request, from its first look-up on. `undefined` without the option. */
+  get lookUps(): RequestLookUps | undefined {
+    this.#ofRequest ??= this.#lookUps?.start(this)
+    return this.#ofRequest
+  }
+
   /** The entity manager of the database with that name. The first call forks it. */
   manager(name = 'default'): EntityManager {
     const known = this.#managers.get(name)
     if (known) return known
-    const em = this.lookUps?.fork(name) ?? this.orm(name).em.fork()
+    const em = this.#ofRequest?.fork(name) ?? this.orm(name).em.fork()
     this.#managers.set(name, em)
     return em
   }
@@ -103,4 +122,13 @@ export class RequestDatabases implements EntityManagers {
   hasManager(name = 'default'): boolean {
     return this.#managers.has(name)
   }
+}
+
+/** The metadata of a model. Throws `Misuse` if MikroORM does not know the class. */
+export function metadataOf(em: EntityManager, model: Class): EntityMetadata<object> {
+  const metadata = em.getMetadata()
+  if (metadata.has(model as EntityClass<object>)) return metadata.get<object>(model)
+  if (EntitySchema.REGISTRY.has(model as EntityClass<object>))
+    throw new Misuse(`Add ${model.name} to the \`entities\` of MikroORM.`)
+  throw new Misuse(`Call \`${model.name}Schema.setClass(${model.name})\`.`)
 }

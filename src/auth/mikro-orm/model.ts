@@ -1,8 +1,8 @@
-import type { EntityClass, EntityManager, EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { BigIntType, EntitySchema, UuidType, wrap } from '@mikro-orm/core'
+import type { EntityClass, EntityManager, EntityProperty } from '@mikro-orm/core'
+import { BigIntType, EntitySchema, wrap } from '@mikro-orm/core'
 import type { Class } from '../checks.ts'
 import { Misuse } from '../errors.ts'
-import { isUUID } from '../uuid.ts'
+import { metadataOf } from './databases.ts'
 
 /** The base class of a model: the class of a MikroORM schema, such as `UserSchema.class`. */
 // biome-ignore lint/suspicious/noExplicitAny: TypeScript requires `any[]` for the base of a mixin (TS2545).
@@ -46,15 +46,6 @@ export function requireMember(model: Base, member: string, description: string):
   throw new Misuse(`${model.name} lacks \`${member}\`, ${description}.`)
 }
 
-/** The metadata of a model. Throws `Misuse` if MikroORM does not know the class. */
-export function metadataOf(em: EntityManager, model: Class): EntityMetadata<object> {
-  const metadata = em.getMetadata()
-  if (metadata.has(model as EntityClass<object>)) return metadata.get<object>(model)
-  if (EntitySchema.REGISTRY.has(model as EntityClass<object>))
-    throw new Misuse(`Add ${model.name} to the \`entities\` of MikroORM.`)
-  throw new Misuse(`Call \`${model.name}Schema.setClass(${model.name})\`.`)
-}
-
 /** The primary key of a model. Throws `Misuse` unless it is one string, number, bigint or relation. */
 export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   const keyTypes = ['string', 'number', 'bigint', 'unknown']
@@ -65,13 +56,6 @@ export function primaryKeyOf(em: EntityManager, model: Class): EntityProperty {
   if (!property || others.length > 0 || !keyTypes.includes(property.runtimeType))
     throw new Misuse(`${model.name} needs one primary key that is a string or a number.`)
   return property
-}
-
-/** Whether a column can contain the value. For another value, PostgreSQL would respond with an error instead of no row. */
-export function canContain({ properties }: EntityMetadata, name: string, value: string | number): boolean {
-  const property = (properties as Readonly<Record<string, EntityProperty>>)[name]
-  if (property?.customType instanceof UuidType) return isUUID(value)
-  return typeof value === 'number' || !value.includes('\0')
 }
 
 /** Converts the text of a key to a value for a query. Returns `undefined` for a malformed key. */

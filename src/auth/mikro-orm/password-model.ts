@@ -6,13 +6,12 @@ import {
   type CredentialsOptions,
   type PasswordCredentials,
 } from '../credentials.ts'
-import { databasesOf, entityManager } from './databases.ts'
-import { findOne } from './find-one.ts'
+import { databasesOf, entityManager, metadataOf } from './databases.ts'
+import { findOne } from './look-up.ts'
 import {
   type Base,
   hideInJSON,
   type ModelOptions,
-  metadataOf,
   nameAfter,
   requireMember,
   type StringKey,

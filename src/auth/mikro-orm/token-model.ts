@@ -5,14 +5,13 @@ import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
 import { type Class, requireBoolean, requireCall } from '../checks.ts'
 import { Misuse } from '../errors.ts'
-import { databasesOf, entityManager } from './databases.ts'
+import { databasesOf, entityManager, metadataOf } from './databases.ts'
 import { hasVisibleOwner } from './has-visible-owner.ts'
 import { LookUp } from './look-up.ts'
 import {
   type Base,
   hideInJSON,
   type ModelOptions,
-  metadataOf,
   nameAfter,
   requireMember,
   type StringKey,

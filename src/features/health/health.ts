@@ -1,5 +1,6 @@
+import Router from '@koa/router'
 import type { MikroORM } from '@mikro-orm/core'
-import type { Context, Middleware } from 'koa'
+import type { Context } from 'koa'
 import { AttemptCount } from '../../throttle/attempt-count.ts'
 
 // Visitors can request the check too, so it writes at most one row in this time. In milliseconds.
@@ -12,11 +13,12 @@ export interface Lifecycle {
 
 /**
  * `GET /healthz`: the process runs. `GET /readyz`: its database responds, and it is not draining. `GET /readyz?write`: the database also
- * stores a row.
+ * stores a row. They have a router of their own, because health checks often have no `Host`, which the other routes require.
  */
-export function health(orm: MikroORM, lifecycle: Lifecycle): Middleware {
+export function health(orm: MikroORM, lifecycle: Lifecycle) {
   const canWrite = writeCheck(orm)
-  return (ctx, next) => (ctx.path === '/healthz' || ctx.path === '/readyz' ? respond(ctx) : next())
+  const router = new Router({ strict: true, sensitive: true })
+  return router.all(['/healthz', '/readyz'], respond).routes()
 
   async function respond(ctx: Context): Promise<void> {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
