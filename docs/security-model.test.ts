@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { limits } from '../src/account/sessions/session-limits.ts'
+import { limits } from '../src/account/sessions/stored-session.ts'
 import { type Allowance, rules } from '../src/throttle/allowance.ts'
 
 const hour = 60 * 60_000

@@ -2,7 +2,6 @@ import type { MikroORM } from '@mikro-orm/core'
 import { JWTKeys } from '#auth/jwt'
 import { AuditTrail } from './account/activity/audit-trail.ts'
 import { Devices } from './account/devices/devices.ts'
-import { KnownDevices } from './account/devices/known-devices.ts'
 import { siteUses } from './account/last-uses.ts'
 import { PasswordCheck } from './account/password-check.ts'
 import { PendingSignIns } from './account/second-factor/pending-sign-ins.ts'
@@ -20,11 +19,9 @@ export function createServices(orm: MikroORM, config: Config, log: Logger): Serv
   const { secureCookies: isTls, production, siteName, publicUrl } = config
   const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
   const uses = siteUses(orm, log)
-  const [throttle, devices] = [new Throttle(orm), new Devices(orm)]
+  const [throttle, devices] = [new Throttle(orm), new Devices(orm, { isTls })]
   const hint = production ? undefined : 'Set THROTTLE=off to disable rate limits.'
-  const guessing = config.throttle
-    ? { throttle, devices: new KnownDevices(devices, { isTls }), hint }
-    : undefined
+  const guessing = config.throttle ? { throttle, devices, hint } : undefined
   return {
     passwords: new PasswordCheck(guessing),
     sessions: new SessionStore(orm, uses.sessions),

@@ -6,7 +6,7 @@ import type { SiteContext } from '../site/site-context.ts'
 import { User, userRecord } from '../users/user.ts'
 import { notify } from './notify.ts'
 import type { Services } from './services.ts'
-import { lifetime } from './sessions/session-limits.ts'
+import { limits } from './sessions/stored-session.ts'
 
 interface SignIn {
   /** "Keep me signed in on this device". */
@@ -32,9 +32,9 @@ export async function completeSignIn(
 ): Promise<void> {
   // The session middleware saves the session after the handler.
   ctx.auth.login(user, User, { methods, ...(at && { at }) })
-  ctx.session.maxAge = lifetime(isKept)
+  ctx.session.maxAge = (isKept ? limits.kept : limits.usual).absolute
   if (methods.join() === 'pwd' && wantsPage(ctx)) ctx.session.offersPasskey = true
-  await services.guessing?.devices.store(ctx, user, (em) => notify(services, ctx, em, user, 'new device'))
+  await services.guessing?.devices.remember(ctx, user, (em) => notify(services, ctx, em, user, 'new device'))
   audit(ctx, 'signed in', user, { detail })
   if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next), notice)
   else ctx.body = userRecord(user)

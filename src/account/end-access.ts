@@ -3,9 +3,9 @@ import { resetAttempts } from '../throttle/throttle.ts'
 import type { AccountClass } from '../users/admin.ts'
 import { changeCredentials } from '../users/change-credentials.ts'
 import { OneTimeToken } from '../users/one-time-tokens.ts'
-import { accountKey } from '../users/stored-password.ts'
 import { UserToken } from '../users/user-token.ts'
 import { Device } from './devices/devices.ts'
+import { accountKey } from './guessing.ts'
 import { StoredSession } from './sessions/stored-session.ts'
 
 /**

@@ -3,15 +3,25 @@ import { TryLater } from '../refusal.ts'
 import { audit } from '../site/audit.ts'
 import type { Account } from '../site/audit-event.ts'
 import type { Throttle } from '../throttle/throttle.ts'
-import { accountKey, type ClaimedAccount } from '../users/stored-password.ts'
-import type { User } from '../users/user.ts'
+import { emailKey, type User } from '../users/user.ts'
 import { attemptedForm } from './attempted-form.ts'
-import type { KnownDevices } from './devices/known-devices.ts'
+import type { Devices } from './devices/devices.ts'
+
+/** The account that the credentials name, whether it exists or not. */
+export interface ClaimedAccount {
+  readonly kind: 'user' | 'admin'
+  readonly username: string
+}
+
+/** The throttle key of an account, independent of the case of the address. */
+export function accountKey({ kind, username }: ClaimedAccount): string {
+  return `${kind} ${emailKey(username)}`
+}
 
 /** The limits on guessing passwords. */
 export interface Guessing {
   readonly throttle: Throttle
-  readonly devices: KnownDevices
+  readonly devices: Devices
   /** A hint that the log adds to a throttled attempt. */
   readonly hint?: string | undefined
 }

@@ -1,7 +1,7 @@
 import type { Outbox } from '../mail/outbox.ts'
 import { TryLater } from '../refusal.ts'
 import type { SiteContext } from '../site/site-context.ts'
-import { emailKey } from '../users/email.ts'
+import { emailKey } from '../users/user.ts'
 import { count } from './limits.ts'
 import type { Services } from './services.ts'
 

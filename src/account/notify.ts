@@ -49,7 +49,7 @@ export async function notifyOfProgram(services: Services, ctx: SiteContext, user
   const { devices } = services.guessing
   try {
     if (await devices.deviceOf(ctx, user.email)) return
-    await devices.storeNetwork(ctx, user, (em) => notify(services, ctx, em, user, 'new program'))
+    await devices.rememberNetwork(ctx, user, (em) => notify(services, ctx, em, user, 'new program'))
   } catch (error) {
     ctx.app.emit('error', error, ctx)
   }

@@ -1,12 +1,20 @@
-import type { EntityClass, FilterQuery } from '@mikro-orm/core'
+import type { EntityClass, EntityManager, FilterQuery } from '@mikro-orm/core'
 import type { AuthContext } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
+import { TryLater } from '../refusal.ts'
 import { audit } from '../site/audit.ts'
 import { Admin } from '../users/admin.ts'
-import { emailKey } from '../users/email.ts'
-import { hashDummyPassword, passwordBytes } from '../users/password.ts'
-import { type Account, isPasswordOf, renewHash } from '../users/stored-password.ts'
-import { User } from '../users/user.ts'
+import type { HashingOptions } from '../users/hashing-slots.ts'
+import {
+  hashDummyPassword,
+  hashPassword,
+  isOutdated,
+  isUsableHash,
+  noPassword,
+  passwordBytes,
+  verifyPassword,
+} from '../users/password.ts'
+import { emailKey, User } from '../users/user.ts'
 import { attemptedForm } from './attempted-form.ts'
 import { type Guessing, guess } from './guessing.ts'
 
@@ -76,4 +84,49 @@ interface Claim<Found extends Account> {
   readonly kind: 'user' | 'admin'
   readonly email: string
   readonly where: FilterQuery<Account>
+}
+
+/** An account with a password. */
+interface Account {
+  readonly id: string
+  readonly email: string
+  readonly emailKey: string
+  readonly passwordHash: string
+  readonly credentialsVersion: number
+}
+
+/** Whether the password matches the hash of the account. Warns the operator of a damaged hash, which never matches. */
+export function isPasswordOf(account: Account, password: string, options?: HashingOptions): Promise<boolean> {
+  // The column is lazy.
+  if (account.passwordHash === undefined) throw new Error('Load the password hash of this account first.')
+  if (!isUsableHash(account.passwordHash) && account.passwordHash !== noPassword)
+    warn(account, 'PASSWORD_HASH_DAMAGED', 'is damaged: the account needs a new password')
+  return verifyPassword(password, account.passwordHash, options)
+}
+
+/** Hashes a verified password again if its hash has an outdated cost. Ignores a full queue, and warns of other failures. */
+async function renewHash(
+  em: EntityManager,
+  model: EntityClass<Account>,
+  account: Account,
+  password: string,
+): Promise<void> {
+  const { id, passwordHash } = account
+  if (!isOutdated(passwordHash)) return
+  try {
+    const renewed = await hashPassword(password)
+    // Only if the hash is still the verified one, because the password may have been changed in between.
+    await em.nativeUpdate(model, { id, passwordHash }, { passwordHash: renewed })
+  } catch (error) {
+    // A full queue is unrelated to this account.
+    if (error instanceof TryLater) return
+    // The message of a driver can contain the values of the statement.
+    const reason = error instanceof Error ? error.name : typeof error
+    warn(account, 'PASSWORD_HASH_KEPT', `keeps its old cost: the new hash was not stored (${reason})`)
+  }
+}
+
+// The server logs the warnings of its process.
+function warn(account: Account, code: string, problem: string): void {
+  process.emitWarning(`The password hash of ${account.constructor.name} ${account.id} ${problem}.`, { code })
 }

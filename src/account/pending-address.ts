@@ -7,14 +7,14 @@ import { audit } from '../site/audit.ts'
 import { invalidLink } from '../site/link-page.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { changeCredentials } from '../users/change-credentials.ts'
-import { addressInUse, emailKey } from '../users/email.ts'
+import { addressInUse } from '../users/email.ts'
 import {
   consumeOneTimeToken,
   findIssuedToken,
   issueOneTimeToken,
   OneTimeToken,
 } from '../users/one-time-tokens.ts'
-import { lockAccount, User } from '../users/user.ts'
+import { emailKey, lockAccount, User } from '../users/user.ts'
 import { notify } from './notify.ts'
 import type { Services } from './services.ts'
 import { changeAccount } from './sessions/change-account.ts'

@@ -47,3 +47,10 @@ function orEscaped(text: string): string {
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
+
+/** Makes one line of at most `maxLength` characters, without control and format characters. */
+export function printable(text: string, maxLength: number): string {
+  const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
+  // The cut may split a surrogate pair.
+  return line.slice(0, maxLength).toWellFormed()
+}

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { ago, day, printable } from './wording.ts'
+import { printable } from '../log/log.ts'
+import { ago, day } from './wording.ts'
 
 const now = Date.UTC(2026, 10, 25, 18, 36)
 const minute = 60_000

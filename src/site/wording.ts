@@ -47,10 +47,3 @@ export function initials(name: string): string {
     .join('')
     .toLocaleUpperCase('en')
 }
-
-/** Makes one line of at most `maxLength` characters, without control and format characters. */
-export function printable(text: string, maxLength: number): string {
-  const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
-  // The cut may split a surrogate pair.
-  return line.slice(0, maxLength).toWellFormed()
-}

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { emailKey, emailProblem } from './email.ts'
+import { emailProblem } from './email.ts'
+import { emailKey } from './user.ts'
 
 const longest = `${'n'.repeat(64)}@${`${'d'.repeat(61)}.`.repeat(3)}com`
 

@@ -15,11 +15,6 @@ export function emailProblem(email: string): string | undefined {
   return more.length === 0 && isMailbox(name) && isDomain(domain) ? undefined : FORMAT
 }
 
-/** The unique key of an address. Addresses that differ only in case have the same key. */
-export function emailKey(email: string): string {
-  return email.toLowerCase()
-}
-
 function isMailbox(name: string): boolean {
   return name.length <= 64 && name.split('.').every((atom) => LOCAL_PART.test(atom))
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import { isPasswordOf } from '../account/password-check.ts'
 import { describeTable } from '../testing/describe-table.ts'
 import { addAdmin, password, signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
 import { Admin } from './admin.ts'
-import { isPasswordOf } from './stored-password.ts'
 import { User } from './user.ts'
 
 describe('User', () => {

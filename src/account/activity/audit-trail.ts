@@ -4,10 +4,9 @@ import type { Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import { deleteBatch } from '../../database/delete-batch.ts'
 import { clockSkew } from '../../durations.ts'
-import { type Logger, loggable } from '../../log/log.ts'
+import { type Logger, loggable, printable } from '../../log/log.ts'
 import { type Account, type EventName, events, type NotedEvent } from '../../site/audit-event.ts'
-import { printable } from '../../site/wording.ts'
-import { emailKey } from '../../users/email.ts'
+import { emailKey } from '../../users/user.ts'
 import { Event, type EventFilter, type EventPage, eventPage, insertEvent, type NewEvent } from './event.ts'
 
 // Each row has less than a kilobyte.

@@ -14,7 +14,7 @@ async function openDevices(t: TestContext) {
   const site = await startSite(t)
   const [ada, bob] = [await signUp(site), await signUp(site, 'Bob')]
   const clock = { now: Date.parse('2026-11-21T12:00:00Z') }
-  const devices = new Devices(site.orm, () => clock.now)
+  const devices = new Devices(site.orm, { isTls: false }, () => clock.now)
   const store = async (value: string | undefined, { id }: Person) => {
     const user = await site.orm.em.fork().findOneOrFail(User, id)
     return (await devices.store(value, user)) ?? assert.fail()

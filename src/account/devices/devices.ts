@@ -1,10 +1,11 @@
 import { defineEntity, type EntityManager, type MikroORM, p } from '@mikro-orm/core'
+import type { ExtendableContext } from 'koa'
 import { deleteBatch } from '../../database/delete-batch.ts'
-import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { digestOf, newIdentifier } from '../../database/identifier.ts'
 import { clockSkew } from '../../durations.ts'
-import { emailKey } from '../../users/email.ts'
-import { lockAccount, type SeenAccount, User } from '../../users/user.ts'
+import { HostCookie } from '../../site/host-cookie.ts'
+import { networkOf } from '../../throttle/network.ts'
+import { deleteBeyond, emailKey, lockAccount, type SeenAccount, User } from '../../users/user.ts'
 
 const DeviceSchema = defineEntity({
   name: 'Device',
@@ -26,26 +27,59 @@ DeviceSchema.setClass(Device)
 /** Called in the transaction that adds a new device or network to an account. */
 export type OnNewDevice = (em: EntityManager) => Promise<void>
 
-/** The time a device is known after its last sign-in: a year in milliseconds. */
-export const deviceLifetime = 365 * 24 * 60 * 60_000
+// How long a device is known after its last sign-in: a year in milliseconds.
+const lifetime = 365 * 24 * 60 * 60_000
 
 // Per user. A further row replaces the row with the oldest `seenAt`.
 const maxDevices = 100
 
-/** Stores the devices that users have signed in from, and the networks of programs. A random cookie value identifies a device. */
+/**
+ * The devices that users have signed in from, each identified by a random value in a cookie, and the networks of programs. Guesses from
+ * other devices cannot lock a known one out.
+ */
 export class Devices {
   readonly #orm: MikroORM
+  readonly #cookie: HostCookie
   readonly #now: () => number
 
-  constructor(orm: MikroORM, now = Date.now) {
+  constructor(orm: MikroORM, { isTls }: { isTls: boolean }, now = Date.now) {
     this.#orm = orm
+    this.#cookie = new HostCookie('device', { isTls })
     this.#now = now
+  }
+
+  /** The device of a request, if it is known to the account with this e-mail address. */
+  async deviceOf(ctx: ExtendableContext, email: string): Promise<string | undefined> {
+    const value = this.#cookie.read(ctx)
+    return value !== undefined && (await this.isKnown(value, email)) ? value : undefined
+  }
+
+  /** Stores the device of a signed-in user, and sets its cookie. An error does not fail the request. */
+  async remember(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void> {
+    try {
+      const value = await this.store(this.#cookie.read(ctx), user, onNew)
+      if (value !== undefined) this.#cookie.write(ctx, value, lifetime)
+    } catch (error) {
+      ctx.app.emit('error', error, ctx)
+    }
+  }
+
+  /**
+   * Stores the network of a program that has sent a user's password, because programs keep no cookies. The network does not count
+   * as a known device in a rate limit, because no cookie can contain its value.
+   *
+   * @param onNew called in the transaction that adds a new network
+   */
+  async rememberNetwork(ctx: ExtendableContext, user: User, onNew: OnNewDevice): Promise<void> {
+    const value = `network ${networkOf(ctx.ip)}`
+    if (await this.#belongsTo(user.id, value)) return
+    await this.#store(value, user, onNew)
   }
 
   /** Returns whether a device is known to the account with this e-mail address, in any case. */
   async isKnown(value: string, email: string): Promise<boolean> {
     const now = this.#now()
-    const seenAt = { $gte: new Date(now - deviceLifetime), $lte: new Date(now + clockSkew) }
+    const seenAt = { $gte: new Date(now - lifetime), $lte: new Date(now + clockSkew) }
     const device = { digest: digestOf(value), user: { emailKey: emailKey(email) }, seenAt }
     return (await this.#orm.em.fork().count(Device, device)) > 0
   }
@@ -68,22 +102,10 @@ export class Devices {
     return isStored ? value : undefined
   }
 
-  /**
-   * Stores the network of a program that has sent a user's password, because programs keep no cookies. The network does not count
-   * as a known device in a rate limit, because no cookie can contain its value.
-   *
-   * @param onNew called in the transaction that adds a new network
-   */
-  async storeNetwork(network: string, user: SeenAccount, onNew: OnNewDevice): Promise<void> {
-    const value = `network ${network}`
-    if (await this.#belongsTo(user.id, value)) return
-    await this.#store(value, user, onNew)
-  }
-
   /** Deletes a batch of devices with a `seenAt` over a year ago, or over two minutes in the future. Returns their number. */
   purge(limit = 500): Promise<number> {
     const now = this.#now()
-    const old = { seenAt: { $lt: new Date(now - deviceLifetime) } }
+    const old = { seenAt: { $lt: new Date(now - lifetime) } }
     const where = { $or: [old, { seenAt: { $gt: new Date(now + clockSkew) } }] }
     return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, limit)
   }

@@ -48,7 +48,7 @@ export async function turnOn(
   user.credentialsVersion += 1
   if (!credentialsSent(ctx)) {
     renewSession(ctx, user, ['otp', 'mfa'])
-    await services.guessing?.devices.store(ctx, user)
+    await services.guessing?.devices.remember(ctx, user)
   }
   return seed
 }

@@ -3,9 +3,8 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { deviceName } from '../devices/device-name.ts'
 import type { Services } from '../services.ts'
-import { isExpired } from './session-limits.ts'
 import { currentDigest } from './session-store.ts'
-import { StoredSession } from './stored-session.ts'
+import { isExpired, StoredSession } from './stored-session.ts'
 
 /** The record of a session (docs/http-api.md, "Records"). It omits the identifier in the cookie, which is secret. */
 export type SessionRecord = Awaited<ReturnType<typeof liveSessions>>[number]

@@ -7,8 +7,8 @@ import { HostCookie } from '../../site/host-cookie.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 import { renewSession } from './current-session.ts'
-import { lifetime } from './session-limits.ts'
 import { ownData, type SessionStore } from './session-store.ts'
+import { limits } from './stored-session.ts'
 
 /**
  * Adds koa-session as `ctx.session`. The cookie holds a random identifier only. If the store cannot be read, the request
@@ -19,7 +19,7 @@ export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls:
   const koaSession = session(
     {
       key: cookie.name,
-      maxAge: lifetime(false),
+      maxAge: limits.usual.absolute,
       signed: false,
       autoCommit: false,
       genid: newIdentifier,
@@ -93,7 +93,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       const content = `${id} ${JSON.stringify(ownData(data))}`
       if (ctx[started] === content) return
       if (ctx[existing] === id) return store.update(id, data)
-      const isKept = maxAge > lifetime(false) + slack
+      const isKept = maxAge > limits.usual.absolute + slack
       const account = ctx.auth.peek(User)
       const methods = ctx.auth.authentication(User)?.methods
       const client = { userAgent: ctx.get('User-Agent'), address: ctx.ip }

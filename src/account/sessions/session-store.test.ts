@@ -6,8 +6,8 @@ import { changes, count, sql } from '../../testing/database.ts'
 import { signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { onlySqlite } from '../../testing/test-database.ts'
-import { limits } from './session-limits.ts'
 import { SessionStore, sessionDigest } from './session-store.ts'
+import { limits } from './stored-session.ts'
 
 const plans = 'PostgreSQL scans small tables instead of using an index'
 

@@ -2,13 +2,11 @@ import type { MikroORM } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { type LastUses, LookUp } from '#auth/mikro-orm'
 import { deleteBatch } from '../../database/delete-batch.ts'
-import { deleteBeyond } from '../../database/delete-beyond.ts'
 import { digestOf } from '../../database/identifier.ts'
 import { Refusal } from '../../refusal.ts'
 import type { SiteContext } from '../../site/site-context.ts'
-import { lockAccount, type User } from '../../users/user.ts'
-import { expiredSessions, isExpired, lifetime } from './session-limits.ts'
-import { StoredSession } from './stored-session.ts'
+import { deleteBeyond, lockAccount, type User } from '../../users/user.ts'
+import { expiredSessions, isExpired, limits, StoredSession } from './stored-session.ts'
 
 // The longest delay until another process has written a use of a session, in milliseconds.
 const writeDelay = 5_000
@@ -62,7 +60,7 @@ export class SessionStore {
     // Leaves the row to the purge, because a read must not wait for the write lock.
     if (isExpired({ kept, createdAt, seenAt }, now)) return undefined
     this.#uses.note(found, now)
-    return { ...data, _maxAge: lifetime(kept) }
+    return { ...data, _maxAge: (kept ? limits.kept : limits.usual).absolute }
   }
 
   /**

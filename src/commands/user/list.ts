@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { Passkey } from '../../account/passkeys/passkey.ts'
-import { emailKey } from '../../users/email.ts'
-import { isVerified, type User } from '../../users/user.ts'
+import { emailKey, isVerified, type User } from '../../users/user.ts'
 import type { Call, Options } from './command.ts'
 import { pages } from './pages.ts'
 

@@ -58,7 +58,7 @@ export function changePassword(router: SiteRouter, services: Services): void {
       user.credentialsVersion += 1
       if (!credentialsSent(ctx)) {
         renewSession(ctx, user, ['pwd'])
-        await services.guessing?.devices.store(ctx, user)
+        await services.guessing?.devices.remember(ctx, user)
       }
       audit(ctx, 'password changed', user)
       respond(ctx, ended)

@@ -4,7 +4,7 @@ import { afterSignIn, requestedPath } from '../../account/complete-sign-in.ts'
 import { limited } from '../../account/limits.ts'
 import { outboxForVerification } from '../../account/mail-limit.ts'
 import type { Services } from '../../account/services.ts'
-import { lifetime } from '../../account/sessions/session-limits.ts'
+import { limits } from '../../account/sessions/stored-session.ts'
 import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -12,10 +12,10 @@ import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
-import { emailKey, emailProblem } from '../../users/email.ts'
+import { emailProblem } from '../../users/email.ts'
 import { noPassword } from '../../users/password.ts'
 import { nameProblem } from '../../users/person-name.ts'
-import { User } from '../../users/user.ts'
+import { emailKey, User } from '../../users/user.ts'
 import { insertIdentity, labelOf } from './link-identity.ts'
 import type { ProviderFlows, SignUp } from './provider-flows.ts'
 import type { SiteProviders } from './site-providers.ts'
@@ -68,11 +68,11 @@ export function signUpWith(router: SiteRouter, services: Services, { flows, byId
     )
     if (!user) throw new FieldRefusal('email_taken', [{ field: 'email', detail: howToConnect(label) }])
     audit(ctx, 'signed up', user, { detail: `With ${label}` })
-    ctx.session.maxAge = lifetime(signUp.kept)
+    ctx.session.maxAge = (signUp.kept ? limits.kept : limits.usual).absolute
     // The account has no stronger proof, so a missing time counts as now.
     const at = new Date(signUp.identity.authenticatedAt ?? Date.now())
     ctx.auth.login(user, User, { methods: [], at })
-    await services.guessing?.devices.store(ctx, user)
+    await services.guessing?.devices.remember(ctx, user)
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }

@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { hour } from '../../durations.ts'
 import type { CreateLink } from '../../mail/mail-sender.ts'
-import { emailKey } from '../../users/email.ts'
 import { issueOneTimeToken, type NewOneTimeToken } from '../../users/one-time-tokens.ts'
-import { User } from '../../users/user.ts'
+import { emailKey, User } from '../../users/user.ts'
 
 /** How long the links work, in milliseconds. */
 const lifetimes = { reset: hour, invite: 24 * hour }

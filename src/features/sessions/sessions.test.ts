@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { limits } from '../../account/sessions/session-limits.ts'
 import { sessionDigest } from '../../account/sessions/session-store.ts'
+import { limits } from '../../account/sessions/stored-session.ts'
 import { count, dump, sql } from '../../testing/database.ts'
 import { basic, type Person, password, signIn, signUp } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'

@@ -4,18 +4,18 @@ import { afterSignIn, requestedPath } from '../../account/complete-sign-in.ts'
 import { limited } from '../../account/limits.ts'
 import { outboxForVerification } from '../../account/mail-limit.ts'
 import type { Services } from '../../account/services.ts'
-import { lifetime } from '../../account/sessions/session-limits.ts'
+import { limits } from '../../account/sessions/stored-session.ts'
 import { FieldRefusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
-import { addressInUse, emailKey, emailProblem } from '../../users/email.ts'
+import { addressInUse, emailProblem } from '../../users/email.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'
-import { User, userRecord } from '../../users/user.ts'
+import { emailKey, User, userRecord } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
@@ -47,9 +47,9 @@ export function signUp(router: SiteRouter, services: Services): void {
       ctx.body = userRecord(user)
       return
     }
-    ctx.session.maxAge = lifetime(false)
+    ctx.session.maxAge = limits.usual.absolute
     ctx.auth.login(user, User, { methods: ['pwd'] })
-    await services.guessing?.devices.store(ctx, user)
+    await services.guessing?.devices.remember(ctx, user)
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }
