@@ -4,7 +4,7 @@ import { fieldsOf } from '../site/form.ts'
 import { seeOther, wantsPage } from '../site/page.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { User, userRecord } from '../users/user.ts'
-import { notify } from './notify.ts'
+import { type Notice, notify } from './notify.ts'
 import type { Services } from './services.ts'
 import { limits } from './sessions/stored-session.ts'
 
@@ -23,6 +23,11 @@ interface SignIn {
   readonly notice?: string | undefined
 }
 
+const newDevice: Notice = {
+  subject: 'New sign-in to your account',
+  text: 'There was a sign-in to your account from a new device.',
+}
+
 /** Starts the session of a user and responds. Sign-ins by form, JSON, code and passkey call it. */
 export async function completeSignIn(
   services: Services,
@@ -34,7 +39,7 @@ export async function completeSignIn(
   ctx.auth.login(user, User, { methods, ...(at && { at }) })
   ctx.session.maxAge = (isKept ? limits.kept : limits.usual).absolute
   if (methods.join() === 'pwd' && wantsPage(ctx)) ctx.session.offersPasskey = true
-  await services.guessing?.devices.remember(ctx, user, (em) => notify(services, ctx, em, user, 'new device'))
+  await services.guessing?.devices.remember(ctx, user, (em) => notify(services, ctx, em, user, newDevice))
   audit(ctx, 'signed in', user, { detail })
   if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next), notice)
   else ctx.body = userRecord(user)

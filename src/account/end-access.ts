@@ -6,7 +6,13 @@ import { OneTimeToken } from '../users/one-time-tokens.ts'
 import { UserToken } from '../users/user-token.ts'
 import { Device } from './devices/devices.ts'
 import { accountKey } from './guessing.ts'
+import type { Notice } from './notify.ts'
 import { StoredSession } from './sessions/stored-session.ts'
+
+export const passwordChanged: Notice = {
+  subject: 'Your password was changed',
+  text: 'The password of your account was changed. All API tokens have ended, and all sessions except the one that changed the password.',
+}
 
 /**
  * Replaces the password, calls `endAccess`, and resets the account's rate limits for passwords. Call it in the transaction that has

@@ -5,7 +5,7 @@ import { unexpired } from '../database/expired-rows.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { User } from '../users/user.ts'
 import { issueToken, storedToken, UserToken, withChecksum } from '../users/user-token.ts'
-import { notify } from './notify.ts'
+import { type Notice, notify } from './notify.ts'
 import type { Services } from './services.ts'
 import { changeAccount } from './sessions/change-account.ts'
 
@@ -45,6 +45,11 @@ function validTokensOf(user: string) {
   return { user, ...unexpired() }
 }
 
+const tokenCreated: Notice = {
+  subject: 'An API token was created',
+  text: 'An API token was created in a session of your account. It works without your password until it expires. You can revoke it on the page “API tokens” of your account.',
+}
+
 /** Creates a token for the user. Throws 409 if the session has ended, or if the credentials of the account have changed. */
 export function createToken(
   services: Services,
@@ -56,7 +61,7 @@ export function createToken(
     const { id } = em.create(UserToken, { name, user: owner.id, ...columns })
     await em.flush()
     // A program that sends the password has a notice of its own.
-    if (!credentialsSent(ctx)) await notify(services, ctx, em, owner, 'token created')
+    if (!credentialsSent(ctx)) await notify(services, ctx, em, owner, tokenCreated)
     return { id, name, value: token, expiresAt: columns.expiresAt }
   })
 }

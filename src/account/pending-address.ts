@@ -15,10 +15,29 @@ import {
   OneTimeToken,
 } from '../users/one-time-tokens.ts'
 import { emailKey, lockAccount, User } from '../users/user.ts'
-import { notify } from './notify.ts'
+import { type Notice, notify } from './notify.ts'
 import type { Services } from './services.ts'
 import { changeAccount } from './sessions/change-account.ts'
 import { requireSession } from './sessions/current-session.ts'
+
+declare module '../mail/message.ts' {
+  interface Mails {
+    /** A link, sent to the new address, that changes the address of an account. */
+    'change-email': undefined
+    /** For the owner of an address, after another account has requested a change to this address. */
+    'address-taken': undefined
+  }
+}
+
+const changeRequested: Notice = {
+  subject: 'Request to change your e-mail address',
+  text: 'A change of your e-mail address was requested from your account. We have sent a link to the new address. Nothing changes until the link is used.',
+}
+const changed: Notice = {
+  subject: 'Your e-mail address was changed',
+  text: 'The e-mail address of your account was changed. Only the new address can sign in now.',
+  needsOperator: true,
+}
 
 const purpose = 'change-email'
 /** The time in which a new address must be confirmed: 24 hours in milliseconds. */
@@ -45,7 +64,7 @@ export async function requestAddress(
         ({ kind: 'address-taken', to: owner.email } as const)
       : ({ kind: 'change-email', to: email, userId: user.id } as const)
     await outbox.add(em, mail)
-    await notify(services, ctx, em, user, 'address change requested')
+    await notify(services, ctx, em, user, changeRequested)
   })
 }
 
@@ -63,7 +82,7 @@ export function cancelAddress(ctx: SiteContext): Promise<boolean> {
 }
 
 /** Creates the link of a mail to a new address. Returns `undefined` if the change is no longer pending. */
-export const createChangeLink: CreateLink = ({ address, userId = '' }, { em, origin }) =>
+const createChangeLink: CreateLink = ({ address, userId = '' }, { em, origin }) =>
   em.transactional(async (em) => {
     await lockAccount(em, { id: userId })
     const account = await em.findOne(User, { id: userId })
@@ -75,6 +94,11 @@ export const createChangeLink: CreateLink = ({ address, userId = '' }, { em, ori
     // The token is in the query, because the request log contains paths without queries.
     return token ? { url: `${origin}/verify?token=${token}`, lifetime } : undefined
   })
+
+export const addressMails = {
+  'change-email': { subject: 'Confirm your new e-mail address', createLink: createChangeLink },
+  'address-taken': { subject: 'You already have an account' },
+}
 
 /**
  * Changes the address of an account to the one that the link was sent to, and ends the account's other links. Sessions and tokens
@@ -90,11 +114,11 @@ export async function confirmNewAddress(services: Services, ctx: SiteContext, to
       if (!grant) throw invalidLink()
       const { id, name } = grant.user
       await requireSession(em, ctx)
-      const changed = { email: grant.email, emailVerifiedAt: new Date() }
-      await changeCredentials(em, id, { ...changed, emailKey: emailKey(grant.email) })
+      const verified = { email: grant.email, emailVerifiedAt: new Date() }
+      await changeCredentials(em, id, { ...verified, emailKey: emailKey(grant.email) })
       await em.nativeDelete(OneTimeToken, { user: id })
-      await notify(services, ctx, em, grant.user, 'address changed')
-      await notify(services, ctx, em, { id, name, ...changed }, 'address changed')
+      await notify(services, ctx, em, grant.user, changed)
+      await notify(services, ctx, em, { id, name, ...verified }, changed)
       return grant
     })
     audit(ctx, 'address changed', grant.user, { detail: `${grant.user.email} → ${grant.email}` })

@@ -2,14 +2,14 @@ import { defineEntity, type EntityManager, LockMode, type MikroORM, p } from '@m
 import { v7 as uuidv7 } from 'uuid'
 import { clockSkew, hour, minute, second } from '../durations.ts'
 import { User } from '../users/user.ts'
-import type { MailKind, Mails } from './mail-kinds.ts'
+import type { Mails } from './message.ts'
 
 const MailSchema = defineEntity({
   name: 'Mail',
   tableName: 'mails',
   properties: {
     id: p.uuid().primary(),
-    kind: p.string().length(40).$type<MailKind>(),
+    kind: p.string().length(40).$type<keyof Mails>(),
     // The only recipient.
     address: p.string().length(254),
     // The data for the template. It contains no secret.
@@ -37,9 +37,9 @@ const lease = clockSkew + 3 * minute
 
 export const maxTries = pauses.length + 1
 
-export type NewMail = { [Kind in MailKind]: MailOf<Kind> }[MailKind]
+export type NewMail = { [Kind in keyof Mails]: MailOf<Kind> }[keyof Mails]
 
-type MailOf<Kind extends MailKind> = {
+type MailOf<Kind extends keyof Mails> = {
   readonly kind: Kind
   readonly to: string
   /** The account. Deleting the account deletes the mail, unless the mail has been sent. */

@@ -1,9 +1,8 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { type Logger, loggable } from '../log/log.ts'
-import { hasLink, type LinkKind, type MailKind, type Mails } from './mail-kinds.ts'
 import { type Mail, MailQueue, maxTries } from './mail-queue.ts'
 import type { Link, MailTemplates } from './mail-templates.ts'
-import { type Deliver, DeliveryError } from './message.ts'
+import { type Deliver, DeliveryError, type Mails } from './message.ts'
 
 /** How many mails are sent at the same time, each on its own connection. */
 export const batchSize = 5
@@ -11,7 +10,19 @@ export const batchSize = 5
 const sendTimeout = 20_000
 const warnInterval = 60_000
 
+/** A kind of mail. The templates are `views/mail/<kind>.txt.eta` and `<kind>.html.eta`. */
+interface MailKind<Data> {
+  /** `MailTemplates` adds “at” and the name of the site. */
+  readonly subject: string | ((data: Data) => string)
+  /** Creates the one-time link of the mail when it is sent, so that no row contains a usable token. */
+  readonly createLink?: CreateLink
+}
+
+/** All kinds of mail. */
+export type MailKinds = { readonly [Kind in keyof Mails]: MailKind<Mails[Kind]> }
+
 export interface OutboxOptions {
+  readonly kinds: MailKinds
   readonly deliver: Deliver
   readonly templates: MailTemplates
   readonly log: Logger
@@ -31,7 +42,6 @@ export class MailSender {
   readonly #orm: MikroORM
   readonly #options: OutboxOptions
   readonly #queue: MailQueue
-  readonly #links = new Map<MailKind, CreateLink>()
   readonly #cancel = new AbortController()
   #warnedAt = 0
 
@@ -39,10 +49,6 @@ export class MailSender {
     this.#orm = orm
     this.#options = options
     this.#queue = new MailQueue(orm, options.now)
-  }
-
-  onLink(kind: LinkKind, createLink: CreateLink): void {
-    this.#links.set(kind, createLink)
   }
 
   cancel(): void {
@@ -90,15 +96,23 @@ export class MailSender {
     // The claim increments `tries` above the maximum if the row outlives the last attempt, for example after a crash.
     if (tries > maxTries) throw new DeliveryError('ETRIES', { isFinal: true })
     const recipient = { address: mail.address, userId: mail.user?.id }
-    const link = await this.#links.get(kind)?.(recipient, { em: this.#orm.em.fork(), origin })
-    if (hasLink(kind) && !link) return undefined
+    const { kinds, templates } = this.#options
+    const { createLink } = kinds[kind]
+    const link = await createLink?.(recipient, { em: this.#orm.em.fork(), origin })
+    if (createLink && !link) return undefined
     const to = link?.to ?? mail.address
-    // The cast is safe, because the type `NewMail` ties the data to the kind.
-    const content = this.#options.templates.render(kind, data as Mails[MailKind], { link, origin, to })
+    // The type `NewMail` ties the data to the kind.
+    const subject = subjectOf(kinds, kind, data as Mails[typeof kind])
+    const content = templates.render(kind, data, { subject, link, origin, to })
     if (this.#queue.hasLostLease(mail)) throw new DeliveryError('ELEASE')
     const signal = AbortSignal.any([this.#cancel.signal, AbortSignal.timeout(sendTimeout)])
     return this.#options.deliver({ id: `${id}.${tries}`, kind, to, link: link?.url, ...content }, signal)
   }
+}
+
+function subjectOf<Kind extends keyof Mails>(kinds: MailKinds, kind: Kind, data: Mails[Kind]): string {
+  const { subject } = kinds[kind]
+  return typeof subject === 'function' ? subject(data) : subject
 }
 
 /** The loggable part of an error, without addresses. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { hasLink, type MailKind, type Mails } from './mail-kinds.ts'
+import { mails } from '../services.ts'
 import { MailTemplates } from './mail-templates.ts'
-import { type NoticeData, type NoticeEvent, notices } from './notices.ts'
+import type { Mails } from './message.ts'
 
 const hostile = `"'><script>alert(1)</script><a href="https://evil.example">x\r\n.\r\nBcc: x\u202e\u0000</a>`
 const origin = 'https://site.example'
@@ -13,22 +13,25 @@ const plain = { siteName: 'Ada’s <site>', supportUrl: undefined, brandColor: u
 const templates = new MailTemplates(plain)
 const branded = new MailTemplates({ ...plain, supportUrl: support, brandColor })
 
-function notice(event: NoticeEvent, text = 'Ada'): NoticeData {
-  return { event, name: text, at: '2026-11-25T18:18:00.000Z', device: text, network: text }
+function notice(text = 'Ada') {
+  const words = { subject: 'Your password was changed', text: 'The password of your account was changed.' }
+  return { ...words, name: text, at: '2026-11-25T18:18:00.000Z', device: text, network: text }
 }
 
-/** The data of all kinds of mail. Each notice has a plain and a hostile variant. */
-const samples: { [Kind in MailKind]: Mails[Kind][] } = {
+const forOperator = { ...notice(), needsOperator: true } as const
+
+/** The data of all kinds of mail. */
+const samples: { [Kind in keyof Mails]: Mails[Kind][] } = {
   invite: [undefined],
   reset: [undefined],
   verify: [undefined],
   'change-email': [undefined],
   'address-taken': [undefined],
-  notice: (Object.keys(notices) as NoticeEvent[]).flatMap((event) => [notice(event), notice(event, hostile)]),
+  notice: [notice(), notice(hostile), forOperator, { ...forOperator, mustAct: true }],
 }
 
 function renderAll() {
-  return (Object.keys(samples) as MailKind[]).flatMap((kind) =>
+  return (Object.keys(samples) as (keyof Mails)[]).flatMap((kind) =>
     samples[kind].flatMap((data) => [
       { kind, ...render(kind, data) },
       { kind, ...render(kind, data, branded) },
@@ -36,9 +39,15 @@ function renderAll() {
   )
 }
 
-function render(kind: MailKind, data: Mails[MailKind], from = templates) {
+function render<Kind extends keyof Mails>(kind: Kind, data?: Mails[Kind], from = templates) {
   const link = hasLink(kind) ? { url, lifetime: 3_600_000 } : undefined
-  return from.render(kind, data, { origin, to: 'ada@example.com', link })
+  const { subject } = mails[kind]
+  const text = typeof subject === 'string' ? subject : notice().subject
+  return from.render(kind, data ?? {}, { subject: text, origin, to: 'ada@example.com', link })
+}
+
+function hasLink(kind: keyof Mails): boolean {
+  return mails[kind].createLink !== undefined
 }
 
 describe('MailTemplates', () => {
@@ -81,8 +90,8 @@ describe('MailTemplates', () => {
   test('a list of mails shows the lifetime of a link, or the device and the time, beside the subject', () => {
     const preheaderOf = ({ html }: { html: string }) =>
       html.match(/<div style="display:none[^>]*>(.*)<\/div>/)?.[1]
-    assert.equal(preheaderOf(render('reset', undefined)), 'The link works for one hour.')
-    const data = { ...notice('password changed'), device: 'Firefox on <Linux>' }
+    assert.equal(preheaderOf(render('reset')), 'The link works for one hour.')
+    const data = { ...notice(), device: 'Firefox on <Linux>' }
     assert.equal(
       preheaderOf(render('notice', data)),
       'Firefox on &lt;Linux&gt;, 25 November 2026 at 18:18 UTC',
@@ -91,42 +100,39 @@ describe('MailTemplates', () => {
   })
 
   test('a notice has the time, the device, the network and advice, without a link that signs in', () => {
-    for (const event of Object.keys(notices) as NoticeEvent[]) {
-      const { text } = render('notice', {
-        ...notice(event),
-        device: 'Firefox on Linux',
-        network: '203.0.113.7',
-      })
-      assert.match(text, /^Time: 25 November 2026 at 18:18 UTC$/m)
-      assert.match(text, /^Device: Firefox on Linux$/m)
-      assert.match(text, /^Network: 203\.0\.113\.7$/m)
-      assert.match(text, /^If it was not you, /m)
-      assert.doesNotMatch(text, /token=|\?/)
-    }
+    const { text } = render('notice', { ...notice(), device: 'Firefox on Linux', network: '203.0.113.7' })
+    assert.match(text, /^Time: 25 November 2026 at 18:18 UTC$/m)
+    assert.match(text, /^Device: Firefox on Linux$/m)
+    assert.match(text, /^Network: 203\.0\.113\.7$/m)
+    assert.match(text, /^If it was not you, /m)
+    assert.doesNotMatch(text, /token=|\?/)
   })
 
-  test('a notice says “If it was you, there is nothing to do”, except after the rejection of a passkey', () => {
-    for (const event of Object.keys(notices) as NoticeEvent[]) {
-      const { text, html } = render('notice', notice(event))
+  test('a notice says “If it was you, there is nothing to do”, unless the owner must act', () => {
+    for (const mustAct of [undefined, true] as const) {
+      const { text, html } = render('notice', { ...forOperator, ...(mustAct && { mustAct }) })
       for (const body of [text, html])
-        assert.equal(body.includes('there is nothing to do'), event !== 'passkey counter went back', event)
+        assert.equal(body.includes('there is nothing to do'), mustAct === undefined)
     }
   })
 
   test('use the colours and the contact of the configuration', () => {
-    const { html, text } = render('notice', notice('account closed'), branded)
+    const { html, text } = render('notice', forOperator, branded)
     assert.match(html, /color:#dd0000"/)
     assert.match(html, /background: #ff6666 !important;/)
     assert.match(text, /^If it was not you, contact us at once: help@site\.example$/m)
-    const without = render('notice', notice('account closed'))
-    assert.match(render('reset', undefined).html, /background:#0b6a4e;/)
+    const without = render('notice', forOperator)
+    assert.match(render('reset').html, /background:#0b6a4e;/)
     assert.match(without.text, /^If it was not you, contact us at once\.$/m)
   })
 
   test('name the lifetime of a link in words', () => {
     const lifetime = (hours: number) =>
-      templates.render('verify', undefined, { origin, to: 'x', link: { url, lifetime: hours * 3_600_000 } })
-        .text
+      templates.render(
+        'verify',
+        {},
+        { subject: 'x', origin, to: 'x', link: { url, lifetime: hours * 3_600_000 } },
+      ).text
     assert.match(lifetime(1), /for one hour\./)
     assert.match(lifetime(24), /for 24 hours\./)
     assert.match(lifetime(72), /for 3 days\./)

@@ -5,13 +5,13 @@ import type { Config } from '../config/config.ts'
 import { root } from '../config/root.ts'
 import { printable } from '../log/log.ts'
 import { full } from '../site/wording.ts'
-import { type MailKind, type Mails, subjects } from './mail-kinds.ts'
-import { notices } from './notices.ts'
+import type { Mails } from './message.ts'
 
 const folder = join(root, 'views/mail')
 
 /** The data of every mail, in addition to the data of its kind. */
 interface MailView {
+  readonly subject: string
   /** The origin of the site, such as `https://example.com`. */
   readonly origin: string
   /** The address of the recipient. */
@@ -40,10 +40,10 @@ export class MailTemplates {
     this.#site = { site: siteName, support: supportUrl, accent: brandColor ?? defaultAccent }
   }
 
-  render<Kind extends MailKind>(kind: Kind, data: Mails[Kind], view: MailView) {
-    const subject = `${subjects[kind](data)} at ${this.#site.site}`
+  render(kind: keyof Mails, data: object, view: MailView) {
+    const subject = `${view.subject} at ${this.#site.site}`
     const lifetime = view.link && inWords(view.link.lifetime)
-    const texts = { subject, url: view.link?.url, lifetime, full, notices }
+    const texts = { subject, url: view.link?.url, lifetime, full }
     const values = { ...oneLineEach(data), ...this.#site, ...view, ...texts }
     const text = this.#text.render(`@${kind}`, values)
     const html = this.#html.render(`@${kind}`, values)
@@ -62,7 +62,7 @@ function readTemplates(suffix: string, options: ConstructorParameters<typeof Eta
 }
 
 /** Removes line breaks and control characters, which could forge a part of a mail, and values without content. */
-function oneLineEach(data: object = {}): object {
+function oneLineEach(data: object): object {
   const entries = Object.entries(data).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(entries.map(([name, value]) => [name, printable(String(value), 255)]))
 }

@@ -3,6 +3,13 @@ import type { SendMailOptions } from 'nodemailer'
 import type { Mailbox } from '../config/mail.ts'
 import { emailProblem } from '../users/email.ts'
 
+/**
+ * The data of each kind of mail. The outbox stores it, so it contains no secret. A feature adds its kinds:
+ * `declare module '../../mail/message.ts' { interface Mails { … } }`.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: features add the members
+export interface Mails {}
+
 export interface Message {
   /** Unique for each attempt, because a receiver may drop a second mail with the same id. Becomes the `Message-ID`. */
   readonly id: string

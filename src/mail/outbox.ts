@@ -1,15 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Config } from '../config/config.ts'
 import { type Logger, loggable } from '../log/log.ts'
 import { mailFolder } from './mail-folder.ts'
-import type { LinkKind } from './mail-kinds.ts'
 import { MailQueue, type NewMail, queueMail } from './mail-queue.ts'
-import { batchSize, type CreateLink, MailSender, type OutboxOptions } from './mail-sender.ts'
+import { batchSize, type MailKinds, MailSender, type OutboxOptions } from './mail-sender.ts'
 import { MailTemplates } from './mail-templates.ts'
 import { smtp } from './smtp.ts'
 
 // In milliseconds.
-const defaultPollInterval = 5_000
+const defaultPollInterval = 1_000
 const stopTimeout = 5_000
 // The maximum number of waiting mails, at about 500 bytes each. Above it, `/forgot` and sign-up add no mail.
 const maxMails = 100_000
@@ -17,8 +17,6 @@ const maxMails = 100_000
 /**
  * Transactional outbox: a feature adds a mail in the transaction of the change that causes the mail, and a background task
  * sends it. No request waits for the mail server, and a committed mail survives the death of the process.
- *
- * Links are created when their mail is sent, so that no row contains a usable token.
  *
  * A mail has 8 attempts within 23 hours. A rejection of the recipient or the content with 5xx is final. Processes that share a database claim
  * each mail for five minutes. A mail that the mail server has accepted is sent again if the reply of the server is lost. It is also
@@ -28,34 +26,18 @@ export class Outbox {
   readonly #options: OutboxOptions
   readonly #sender: MailSender
   readonly #queue: MailQueue
-  // Transactions that have added a mail.
-  readonly #transactions = new WeakSet<object>()
-  #isStopping = false
-  #woken = Promise.withResolvers<void>()
+  readonly #stopping = new AbortController()
   #finished: Promise<void> | undefined
 
   constructor(orm: MikroORM, options: OutboxOptions) {
     this.#options = options
     this.#sender = new MailSender(orm, options)
     this.#queue = new MailQueue(orm)
-    orm.em.getEventManager().registerSubscriber({
-      afterTransactionCommit: async ({ transaction }) => {
-        if (transaction && this.#transactions.has(transaction)) this.#woken.resolve()
-      },
-    })
   }
 
-  /** Sets the function that creates the links of a kind. Without it, no mail of this kind is sent. */
-  onLink(kind: LinkKind, createLink: CreateLink): void {
-    this.#sender.onLink(kind, createLink)
-  }
-
-  /** Adds a mail in the transaction of `em`. It is sent after the commit. */
-  async add(em: EntityManager, mail: NewMail): Promise<void> {
-    await queueMail(em, mail, this.#options.now?.())
-    const transaction: object | undefined = em.getTransactionContext()
-    if (transaction) this.#transactions.add(transaction)
-    else this.#woken.resolve()
+  /** Adds a mail in the transaction of `em`. It is sent within a second after the commit. */
+  add(em: EntityManager, mail: NewMail): Promise<void> {
+    return queueMail(em, mail, this.#options.now?.())
   }
 
   /** Whether too many mails wait, for example because the mail server is down. */
@@ -72,8 +54,7 @@ export class Outbox {
 
   /** Stops sending. Current attempts have five seconds to end. */
   async stop(): Promise<void> {
-    this.#isStopping = true
-    this.#woken.resolve()
+    this.#stopping.abort()
     const timer = setTimeout(() => this.#sender.cancel(), stopTimeout)
     await this.#finished
     clearTimeout(timer)
@@ -86,8 +67,8 @@ export class Outbox {
 
   async #run(origin: string): Promise<void> {
     let isFailing = false
-    while (!this.#isStopping) {
-      this.#woken = Promise.withResolvers()
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
       const sent = await this.sendDue(origin).catch((error: unknown) => {
         if (!isFailing) this.#options.log.warn(loggable(error), 'the outbox cannot use the database')
         return undefined
@@ -95,18 +76,21 @@ export class Outbox {
       isFailing = sent === undefined
       if (sent === batchSize) continue
       const { pollInterval = defaultPollInterval } = this.#options
-      const timer = setTimeout(this.#woken.resolve, pollInterval).unref()
-      await this.#woken.promise
-      clearTimeout(timer)
+      // Rejects when the outbox stops.
+      await sleep(pollInterval, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 }
 
 /** Creates the outbox of the configuration. Returns `undefined` if the site sends no mail. */
-export function createOutbox(orm: MikroORM, config: Config, log: Logger): Outbox | undefined {
+export function createOutbox(
+  orm: MikroORM,
+  config: Config,
+  { kinds, log }: { kinds: MailKinds; log: Logger },
+): Outbox | undefined {
   if (!config.mail) return undefined
   const { from, server, folder } = config.mail
   const logsLinks = config.profile === 'development'
   const deliver = server ? smtp(server, from) : mailFolder(folder, from, { logsLinks })
-  return new Outbox(orm, { deliver, templates: new MailTemplates(config), log })
+  return new Outbox(orm, { kinds, deliver, templates: new MailTemplates(config), log })
 }

@@ -3,7 +3,7 @@ import { audit } from '../../site/audit.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount, type User } from '../../users/user.ts'
 import { count, limited } from '../limits.ts'
-import { notify } from '../notify.ts'
+import { type Notice, notify } from '../notify.ts'
 import type { Services } from '../services.ts'
 import { currentDigest } from '../sessions/session-store.ts'
 import { listPasskeys, type Passkey } from './passkey.ts'
@@ -63,10 +63,16 @@ export async function checkPasskey(
   return found
 }
 
+const copyRejected: Notice = {
+  subject: 'A passkey of your account was rejected',
+  text: 'A passkey of your account was rejected, because it may be a copy. Remove it on the page “Security” of your account, and add a new one.',
+  needsOperator: true,
+  mustAct: true,
+}
+
 async function reportCopy(services: Services, ctx: SiteContext, { user, name }: Passkey): Promise<void> {
   audit(ctx, 'passkey counter went back', user, { detail: name })
   await entityManager(ctx).transactional(async (em) => {
-    if (await lockAccount(em, { id: user.id }))
-      await notify(services, ctx, em, user, 'passkey counter went back')
+    if (await lockAccount(em, { id: user.id })) await notify(services, ctx, em, user, copyRejected)
   })
 }

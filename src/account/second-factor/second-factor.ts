@@ -5,7 +5,7 @@ import type { SiteContext } from '../../site/site-context.ts'
 import { changeCredentials } from '../../users/change-credentials.ts'
 import { User } from '../../users/user.ts'
 import { Device } from '../devices/devices.ts'
-import { notify } from '../notify.ts'
+import { type Notice, notify } from '../notify.ts'
 import type { Services } from '../services.ts'
 import { changeAccount } from '../sessions/change-account.ts'
 import { renewSession } from '../sessions/current-session.ts'
@@ -13,6 +13,20 @@ import { StoredSession } from '../sessions/stored-session.ts'
 import { RecoveryCode, replaceRecoveryCodes } from './recovery-codes.ts'
 import type { SecretBox } from './secret-box.ts'
 import { startTotp, TotpFactor, useTotpCode } from './totp-factors.ts'
+
+const appAdded: Notice = {
+  subject: 'An authenticator app was added',
+  text: 'An authenticator app was added to your account. A sign-in with the password now also needs a code of the app. All other sessions have ended.',
+  needsOperator: true,
+}
+const appRemoved: Notice = {
+  subject: 'Your authenticator app was removed',
+  text: 'The authenticator app and the recovery codes of your account were removed. The password is enough to sign in now.',
+}
+const codesReplaced: Notice = {
+  subject: 'Your recovery codes were replaced',
+  text: 'New recovery codes were created for your account. The old ones no longer work.',
+}
 
 /** Starts the set-up of an authenticator app, and returns its new key. Throws 409 if the account has an app. */
 export function startSetUp(services: Services, ctx: SiteContext): Promise<Buffer> {
@@ -39,7 +53,7 @@ export async function turnOn(
     await em.nativeDelete(StoredSession, { user: user.id })
     // Each known device has its own limit of guesses, and a thief of the password could have added a device.
     await em.nativeDelete(Device, { user: user.id })
-    await notify(services, ctx, em, user, 'authenticator app turned on')
+    await notify(services, ctx, em, user, appAdded)
     return replaceRecoveryCodes(em, user.id)
   })
   if (seed === undefined) return undefined
@@ -57,7 +71,7 @@ export async function turnOn(
 export function turnOff(services: Services, ctx: SiteContext): Promise<void> {
   return changeAccount(ctx, async (em, user) => {
     await removeSecondFactor(em, user.id)
-    await notify(services, ctx, em, user, 'authenticator app turned off')
+    await notify(services, ctx, em, user, appRemoved)
   })
 }
 
@@ -65,7 +79,7 @@ export function turnOff(services: Services, ctx: SiteContext): Promise<void> {
 export function newRecoveryCodes(services: Services, ctx: SiteContext): Promise<string> {
   return changeAccount(ctx, async (em, user) => {
     if (!user.secondFactorAt) throw new Refusal(409, 'Set up an authenticator app first.')
-    await notify(services, ctx, em, user, 'recovery codes created')
+    await notify(services, ctx, em, user, codesReplaced)
     return replaceRecoveryCodes(em, user.id)
   })
 }

@@ -3,11 +3,20 @@ import { audit } from '../../site/audit.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { lockAccount, type User } from '../../users/user.ts'
 import { limitedCode } from '../limits.ts'
-import { notify } from '../notify.ts'
+import { type Notice, notify } from '../notify.ts'
 import type { Services } from '../services.ts'
 import { countRecoveryCodes, isRecoveryCode, useRecoveryCode } from './recovery-codes.ts'
 import type { SecretBox } from './secret-box.ts'
 import { useTotpCode } from './totp-factors.ts'
+
+const codeRefused: Notice = {
+  subject: 'Wrong code for your account',
+  text: 'A wrong code was entered on an unknown device, after the right password or in a session of your account.',
+}
+const recoveryCodeUsed: Notice = {
+  subject: 'A recovery code was used',
+  text: 'A recovery code of your account was used in place of the authenticator app. That code no longer works.',
+}
 
 /**
  * Verifies a code of the authenticator app or a recovery code, and uses it up. Spaces, dashes and case do not matter.
@@ -28,8 +37,8 @@ export async function verifyCode(
       : useTotpCode(em, secretBoxOf(services), { user: user.id, code })
     return (await use) || undefined
   })
-  if (!isRight) await report(services, ctx, user, 'code refused')
-  else if (isRecovery) await report(services, ctx, user, 'recovery code used')
+  if (!isRight) await reportWrongCode(services, ctx, user)
+  else if (isRecovery) await reportRecoveryCode(services, ctx, user)
   return isRight === true
 }
 
@@ -51,18 +60,21 @@ export function plainCode(typed: string): string {
 /** The message does not reveal whether the code was wrong or used. */
 export const wrongCode = 'The code is wrong or was used before.'
 
-async function report(
-  services: Services,
-  ctx: SiteContext,
-  user: User,
-  event: 'code refused' | 'recovery code used',
-) {
-  audit(ctx, event, user)
+async function reportWrongCode(services: Services, ctx: SiteContext, user: User): Promise<void> {
+  audit(ctx, 'code refused', user)
   // No mail for a wrong code from a known device, because users often mistype codes.
-  if (event === 'code refused' && (await services.guessing?.devices.deviceOf(ctx, user.email))) return
+  if (await services.guessing?.devices.deviceOf(ctx, user.email)) return
   await entityManager(ctx).transactional(async (em) => {
     await lockAccount(em, { id: user.id })
-    const codesLeft = event === 'code refused' ? undefined : await countRecoveryCodes(em, user.id)
-    await notify(services, ctx, em, user, event, { codesLeft })
+    await notify(services, ctx, em, user, codeRefused)
+  })
+}
+
+async function reportRecoveryCode(services: Services, ctx: SiteContext, user: User): Promise<void> {
+  audit(ctx, 'recovery code used', user)
+  await entityManager(ctx).transactional(async (em) => {
+    await lockAccount(em, { id: user.id })
+    const codesLeft = await countRecoveryCodes(em, user.id)
+    await notify(services, ctx, em, user, recoveryCodeUsed, { codesLeft })
   })
 }

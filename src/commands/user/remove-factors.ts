@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { insertEvent } from '../../account/activity/event.ts'
+import type { Notice } from '../../account/notify.ts'
 import { Passkey } from '../../account/passkeys/passkey.ts'
 import { removeSecondFactor } from '../../account/second-factor/second-factor.ts'
 import type { EventName } from '../../site/audit-event.ts'
@@ -10,6 +11,12 @@ import type { Call } from './command.ts'
 import { notifyOwner } from './notify-owner.ts'
 
 const event = 'second factors removed' satisfies EventName
+
+const factorsRemoved: Notice = {
+  subject: 'Your authenticator app and passkeys were removed',
+  text: 'The operator of the site removed the authenticator app, the recovery codes and the passkeys of your account. A sign-in needs only the password.',
+  needsOperator: true,
+}
 
 /** Removes the authenticator app, the recovery codes, the passkeys and the connected accounts of a user who has lost them. */
 export async function removeFactors(call: Call): Promise<string> {
@@ -24,7 +31,7 @@ export async function removeFactors(call: Call): Promise<string> {
     // A command has no IP address and no browser.
     const origin = { address: '', userAgent: 'npm-run-user', request: '' }
     await insertEvent(em, { id: uuidv7(), at: new Date(), event, detail: null, userId: id, ...origin })
-    await notifyOwner({ ...call, em }, account, event)
+    await notifyOwner({ ...call, em }, account, factorsRemoved)
     return true
   })
   if (!hasRemoved) return `The user ${email} has no authenticator app, no passkeys and no connected accounts.`

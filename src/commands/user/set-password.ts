@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { overwritePassword } from '../../account/end-access.ts'
+import { overwritePassword, passwordChanged } from '../../account/end-access.ts'
 import { hashPassword } from '../../users/password.ts'
 import { type PasswordOwner, passwordProblem } from '../../users/password-problem.ts'
 import { lockAccount } from '../../users/user.ts'
@@ -18,7 +18,7 @@ export async function setPassword(call: Call): Promise<string> {
   await em.transactional(async (em) => {
     await lockAccount(em, { id }, entity)
     await overwritePassword(em, { kind, entity, id, email }, hash)
-    await notifyOwner({ ...call, em }, account, 'password changed')
+    await notifyOwner({ ...call, em }, account, passwordChanged)
   })
   return `The ${kind} ${email} has a new password. Sessions and tokens have ended.${notice}`
 }

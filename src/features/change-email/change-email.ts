@@ -3,12 +3,7 @@ import { freshUnlessPassword, needsPassword, proofProblem } from '../../account/
 import { count } from '../../account/limits.ts'
 import { countMail } from '../../account/mail-limit.ts'
 import { owner, signedIn } from '../../account/owner.ts'
-import {
-  cancelAddress,
-  createChangeLink,
-  pendingAddress,
-  requestAddress,
-} from '../../account/pending-address.ts'
+import { cancelAddress, pendingAddress, requestAddress } from '../../account/pending-address.ts'
 import type { Services } from '../../account/services.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { audit } from '../../site/audit.ts'
@@ -27,8 +22,6 @@ declare module '../../site/view-data.ts' {
 
 /** `/account/email`: sends a link to a new address. When the link is used, `confirmNewAddress` changes the address. */
 export function changeEmail(router: SiteRouter, services: Services, outbox: Outbox): void {
-  outbox.onLink('change-email', createChangeLink)
-
   router.get('/account/email', signedIn, freshUnlessPassword('/account/email'), (ctx) => form(ctx))
 
   router.post(

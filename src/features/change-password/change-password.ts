@@ -1,6 +1,6 @@
 import { credentialsSent } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
-import { endAccess } from '../../account/end-access.ts'
+import { endAccess, passwordChanged } from '../../account/end-access.ts'
 import { freshUnlessPassword } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
 import { countTokens } from '../../account/own-tokens.ts'
@@ -93,7 +93,7 @@ async function replacePassword(services: Services, ctx: SiteContext, password: s
     await changeCredentials(em, user.id, { passwordHash, passwordChangedAt: new Date() })
     // The session of this request continues under a new identifier.
     await em.nativeDelete(StoredSession, { digest: currentDigest(ctx), user: user.id })
-    await notify(services, ctx, em, user, 'password changed')
+    await notify(services, ctx, em, user, passwordChanged)
     return endAccess(em, user.id)
   })
 }

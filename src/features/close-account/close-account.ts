@@ -1,7 +1,7 @@
 import { credentialsSent } from '#auth'
 import { eraseDetails } from '../../account/activity/event.ts'
 import { freshUnlessPassword, needsPassword, proofProblem } from '../../account/fresh.ts'
-import { notify } from '../../account/notify.ts'
+import { type Notice, notify } from '../../account/notify.ts'
 import { owner, signedIn } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
@@ -45,7 +45,7 @@ export function closeAccount(router: SiteRouter, services: Services): void {
       await changeAccount(ctx, async (em) => {
         await em.nativeDelete(User, { id: user.id }, { filters: false })
         await eraseDetails(em, user.id)
-        await notify(services, ctx, em, user, 'account closed')
+        await notify(services, ctx, em, user, accountClosed, { isClosed: true })
       })
       audit(ctx, 'account closed', user)
       if (!credentialsSent(ctx)) ctx.auth.logout(User)
@@ -64,6 +64,12 @@ function howToConfirm(ctx: SiteContext): string {
   return wantsPage(ctx)
     ? 'Tick the box to confirm that you want to close your account.'
     : 'Send `password`, or `"confirm": true`.'
+}
+
+const accountClosed: Notice = {
+  subject: 'Your account was closed',
+  text: 'Your account was closed. All sessions and API tokens have ended, and nobody can sign in to it.',
+  needsOperator: true,
 }
 
 const showFormAgain = formAgain((ctx, errors) => {

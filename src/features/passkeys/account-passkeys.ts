@@ -4,7 +4,7 @@ import { entityManager } from '#auth/mikro-orm'
 import { deviceName } from '../../account/devices/device-name.ts'
 import { fresh } from '../../account/fresh.ts'
 import { limited } from '../../account/limits.ts'
-import { notify } from '../../account/notify.ts'
+import { type Notice, notify } from '../../account/notify.ts'
 import { owner } from '../../account/owner.ts'
 import { type AddProblem, verifyRegistration } from '../../account/passkeys/add-passkey.ts'
 import { maxPasskeys, Passkey, passkeyRecord } from '../../account/passkeys/passkey.ts'
@@ -27,6 +27,15 @@ const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]>
   taken: [409, 'This passkey belongs to an account already.'],
   'too many': [409, `An account can have ${maxPasskeys} passkeys. Remove one first.`],
   outdated: [409, 'Another request has just changed how this account signs in.'],
+}
+
+const passkeyAdded: Notice = {
+  subject: 'A passkey was added to your account',
+  text: 'A passkey was added to your account. It can sign in without the password. A new password does not remove it. You can remove it on the page “Security” of your account.',
+}
+const passkeyRemoved: Notice = {
+  subject: 'A passkey was removed from your account',
+  text: 'A passkey of your account was removed. You can no longer sign in with it.',
 }
 
 const securityPage = '/account/security'
@@ -104,7 +113,7 @@ async function add(services: Services, ctx: SiteContext): Promise<Passkey | AddP
   const device = deviceName(ctx.get('User-Agent'))
   const onAdded = async (em: EntityManager) => {
     await requireSession(em, ctx)
-    await notify(services, ctx, em, user, 'passkey added')
+    await notify(services, ctx, em, user, passkeyAdded)
   }
   const passkey = { user, session: currentDigest(ctx), credential, name, device, onAdded }
   return limited(services, ctx, { action: 'passkey-of-account', account: user.id }, () =>
@@ -123,7 +132,7 @@ function remove(
     if (!found) throw noSuchPasskey()
     await requireOtherWay(em, user.id, { without: found.id, providers })
     await em.nativeDelete(Passkey, own)
-    await notify(services, ctx, em, user, 'passkey removed')
+    await notify(services, ctx, em, user, passkeyRemoved)
     return found.name
   })
 }

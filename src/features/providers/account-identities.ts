@@ -1,6 +1,6 @@
 import { validate as isUUID } from 'uuid'
 import { fresh } from '../../account/fresh.ts'
-import { notify } from '../../account/notify.ts'
+import { type Notice, notify } from '../../account/notify.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
@@ -51,6 +51,11 @@ export function accountIdentities(
   })
 }
 
+const identityRemoved: Notice = {
+  subject: 'An account of a provider was disconnected',
+  text: 'An account of an identity provider was disconnected from your account. It can no longer sign in.',
+}
+
 /** Removes an identity, and returns its label. Throws 409 for the last way to sign in. */
 function unlink(
   services: Services,
@@ -65,7 +70,7 @@ function unlink(
     if (!found) throw new Refusal(404, 'You have no such connected account.')
     await requireOtherWay(em, user.id, { without: found.id, providers })
     await em.nativeDelete(LinkedIdentity, { id: found.id })
-    await notify(services, ctx, em, user, 'identity removed')
+    await notify(services, ctx, em, user, identityRemoved)
     return found.label
   })
 }

@@ -1,6 +1,6 @@
 import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { Identity } from '#auth/openid'
-import { notify } from '../../account/notify.ts'
+import { type Notice, notify } from '../../account/notify.ts'
 import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { audit } from '../../site/audit.ts'
@@ -36,6 +36,11 @@ interface NewIdentity {
   readonly label: string
 }
 
+const identityAdded: Notice = {
+  subject: 'An account of a provider was connected',
+  text: 'An account of an identity provider was connected to your account. It can sign in without the password, and a new password does not disconnect it. You can disconnect it on the page “Security” of your account.',
+}
+
 async function link(services: Services, ctx: SiteContext, added: NewIdentity): Promise<string | undefined> {
   const { issuer, subject } = added.identity
   try {
@@ -46,7 +51,7 @@ async function link(services: Services, ctx: SiteContext, added: NewIdentity): P
       if (own.length >= maxIdentities)
         return `An account can have ${maxIdentities} connected accounts. Disconnect one first.`
       await insertIdentity(em, user.id, added)
-      await notify(services, ctx, em, user, 'identity added')
+      await notify(services, ctx, em, user, identityAdded)
       return undefined
     })
   } catch (error) {

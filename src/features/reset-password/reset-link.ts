@@ -30,8 +30,22 @@ export async function createResetLink(
   return token && `${origin}/reset?token=${token}`
 }
 
-/** Returns the function for `Outbox.onLink`. The mail goes to the address as the account spells it. */
-export function createMailedLink(purpose: ResetPurpose): CreateLink {
+declare module '../../mail/message.ts' {
+  interface Mails {
+    /** An operator has created the account: a link to choose the first password. */
+    invite: undefined
+    /** A link to choose a new password. */
+    reset: undefined
+  }
+}
+
+export const resetMails = {
+  invite: { subject: 'Choose the password of your account', createLink: createMailedLink('invite') },
+  reset: { subject: 'Choose a new password', createLink: createMailedLink('reset') },
+}
+
+/** The mail goes to the address as the account spells it. */
+function createMailedLink(purpose: ResetPurpose): CreateLink {
   return async ({ address, userId }, { em, origin }) => {
     // A mail from `/forgot` has no `userId`.
     const account = await em.findOne(User, userId ? { id: userId } : { emailKey: emailKey(address) })

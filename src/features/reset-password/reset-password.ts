@@ -1,7 +1,7 @@
 import { entityManager } from '#auth/mikro-orm'
 import { overwritePassword } from '../../account/end-access.ts'
 import { limited } from '../../account/limits.ts'
-import { notify } from '../../account/notify.ts'
+import { type Notice, notify } from '../../account/notify.ts'
 import { listPasskeys, Passkey } from '../../account/passkeys/passkey.ts'
 import { removeSecondFactor } from '../../account/second-factor/second-factor.ts'
 import type { Services } from '../../account/services.ts'
@@ -20,7 +20,6 @@ import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/o
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { isVerified, User } from '../../users/user.ts'
-import { createMailedLink } from './reset-link.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
@@ -40,13 +39,17 @@ declare module '../../site/view-data.ts' {
   }
 }
 
+const passwordReset: Notice = {
+  subject: 'Your password was reset',
+  text: 'The password of your account was reset with a link. All sessions and all API tokens have ended. Passkeys and the authenticator app, if you have any, still work.',
+}
+
 const removedNote =
   'Passkeys, authenticator app and connected accounts removed, because the address was not confirmed before'
 const purposes = ['reset', 'invite'] as const
 
 /** `/reset`: sets a new password with the token of a link. Ends all sessions, tokens and links of the account. Starts no session. */
 export function resetPassword(router: SiteRouter, services: Services, resetNotice: HostCookie): void {
-  for (const purpose of purposes) services.outbox?.onLink(purpose, createMailedLink(purpose))
   const showGonePage = showInvalidLinkPage({ isReset: true })
 
   router.get('/reset', withoutReferrer, showGonePage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
@@ -125,6 +128,6 @@ function useToken(services: Services, ctx: SiteContext, token: string, passwordH
     }
     // `grant.user` is the account before the update, so an address that this reset verifies gets no notice. This is intended,
     // because a stranger may have chosen the name in the notice.
-    await notify(services, ctx, em, grant.user, 'password reset')
+    await notify(services, ctx, em, grant.user, passwordReset)
   })
 }

@@ -37,6 +37,13 @@ declare module '../../site/view-data.ts' {
   }
 }
 
+declare module '../../mail/message.ts' {
+  interface Mails {
+    /** A link that verifies the address of an account. */
+    verify: undefined
+  }
+}
+
 /** How long a verification link works: three days in milliseconds. */
 const lifetime = 3 * 24 * 60 * 60_000
 
@@ -48,9 +55,8 @@ const lifetime = 3 * 24 * 60 * 60_000
 export function verifyEmail(
   router: SiteRouter,
   services: Services,
-  { outbox, showProfile }: VerifyEmailOptions,
+  { outbox, showProfile }: { outbox: Outbox; showProfile: ShowPage },
 ): void {
-  outbox.onLink('verify', createVerificationLink)
   const showGonePage = showInvalidLinkPage({ isReset: false })
 
   router.get('/verify', withoutReferrer, showGonePage, async (ctx) => {
@@ -93,11 +99,6 @@ export function verifyEmail(
   })
 }
 
-interface VerifyEmailOptions {
-  readonly outbox: Outbox
-  readonly showProfile: ShowPage
-}
-
 /** Creates the link when the mail is sent, unless the address was verified or changed after the mail was queued. */
 const createVerificationLink: CreateLink = async ({ address, userId = '' }, { em, origin }) => {
   const account = await em.findOne(User, { id: userId, email: address })
@@ -106,11 +107,12 @@ const createVerificationLink: CreateLink = async ({ address, userId = '' }, { em
   return token === undefined ? undefined : { url: `${origin}/verify?token=${token}`, lifetime }
 }
 
-const guardUser = guard(User)
-
-async function guardJson(ctx: SiteContext, next: Next): Promise<unknown> {
-  return wantsPage(ctx) ? next() : guardUser(ctx, next)
+export const verifyMails = {
+  verify: { subject: 'Confirm your e-mail address', createLink: createVerificationLink },
 }
+
+const guardUser = guard(User)
+const guardJson = (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? next() : guardUser(ctx, next))
 
 /** Shows a button in a session of the account. Otherwise offers the sign-in or the sign-out. */
 function linkPage(ctx: SiteContext, token: string, grant: Grant): Promise<void> {
