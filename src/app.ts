@@ -6,7 +6,6 @@ import Koa from 'koa'
 import { auth, refuseCrossSite, SessionAuthenticator } from '#auth'
 import { databases, KeyLookUp } from '#auth/mikro-orm'
 import { prepared } from '#auth/mikro-orm/prepared'
-import { auditEvents } from './account/activity/audit-trail.ts'
 import type { Services } from './account/services.ts'
 import { sessionCookie } from './account/sessions/session-cookie.ts'
 import type { Config } from './config/config.ts'
@@ -26,7 +25,7 @@ import { accountPasskeys } from './features/passkeys/account-passkeys.ts'
 import { problems } from './features/problems/problems.ts'
 import { profile } from './features/profile/profile.ts'
 import { formPostAnswers } from './features/providers/form-post.ts'
-import { providerRoutes } from './features/providers/provider-routes.ts'
+import { providerRoutes, providerWords } from './features/providers/provider-routes.ts'
 import { type SiteProviders, siteProviders } from './features/providers/site-providers.ts'
 import { resetPassword } from './features/reset-password/reset-password.ts'
 import { authenticatorApp } from './features/second-factor/authenticator-app.ts'
@@ -73,8 +72,7 @@ export async function createApp({ orm, config, log, services, lifecycle }: AppOp
   logErrors(app, log)
 
   app.use(clientAddress(config.trustProxy))
-  app.use(requestLog(log))
-  app.use(auditEvents(services.trail))
+  app.use(requestLog(log, services.trail))
   app.use(securityHeaders(config.hsts))
   app.use(views({ ...siteData(config), version: files.version }, themeCookie(services.isTls)))
   app.use(errorBoundary)
@@ -130,7 +128,7 @@ export function createRouter(services: Services, providers?: SiteProviders): Sit
   authenticatorApp(router, services)
   accountPasskeys(router, services, { showSecurity, providers: [...(providers?.byId.keys() ?? [])] })
   if (providers) providerRoutes(router, services, { providers, showSignIn, showSecurity })
-  activity(router, services)
+  activity(router, services, providerWords)
   data(router, services)
   theme(router, services)
   problems(router)

@@ -1,7 +1,6 @@
 import type { AuthContext } from '#auth'
 import { TryLater } from '../refusal.ts'
-import { audit } from '../site/audit.ts'
-import type { Account } from '../site/audit-event.ts'
+import { type Account, audit } from '../site/audit.ts'
 import type { Throttle } from '../throttle/throttle.ts'
 import { emailKey, type User } from '../users/user.ts'
 import { attemptedForm } from './attempted-form.ts'

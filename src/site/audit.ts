@@ -1,7 +1,46 @@
 import { type AuthContext, credentialsSent } from '#auth'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
-import type { Account, EventName, NotedEvent } from './audit-event.ts'
+
+/** An event of a request. It never contains a secret. */
+export interface NotedEvent {
+  /** The name in the log and the database. The activity page shows it, unless `words` has other words. */
+  readonly event: string
+  readonly account?: Account | undefined
+  /** For the activity page, such as the name of a token. */
+  readonly detail?: string | undefined
+  /** For the line in the log. */
+  readonly logFields?: Readonly<Record<string, string | undefined>> | undefined
+}
+
+/** An event with its origin. */
+export interface AuditEvent extends NotedEvent {
+  readonly address: string
+  readonly userAgent: string
+  /** The identifier of the request in the log. */
+  readonly request: string
+}
+
+/** An account by its id, or by the user name that a client sent. There may be no account with that user name. */
+export type Account = { readonly kind: 'user' | 'admin' } & (
+  | { readonly id: string }
+  | { readonly username: string }
+)
+
+/** The events of failed attempts. */
+export const refusals = [
+  ...['credentials refused', 'throttled', 'code refused', 'passkey refused', 'passkey counter went back'],
+  'provider refused',
+]
+
+/** Failed attempts, and events that any client can cause for any account. */
+export const unauthenticated = [...refusals, 'reset link requested']
+
+/** The outcome of an event in the log. Any client can cause an event with the outcome `request` for any account. */
+export function outcomeOf(event: string): 'success' | 'refusal' | 'request' {
+  if (refusals.includes(event)) return 'refusal'
+  return unauthenticated.includes(event) ? 'request' : 'success'
+}
 
 /**
  * Records an event in the audit trail, before the response is sent. A sign-in and a sign-out are recorded only if the request
@@ -11,7 +50,7 @@ import type { Account, EventName, NotedEvent } from './audit-event.ts'
  */
 export function audit(
   ctx: AuthContext,
-  event: EventName,
+  event: string,
   account?: User | Admin | Account,
   more?: Pick<NotedEvent, 'detail' | 'logFields'>,
 ): void {

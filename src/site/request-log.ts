@@ -7,6 +7,7 @@ import { countStatements } from '../database/statements.ts'
 import { type Logger, loggable } from '../log/log.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
+import type { AuditEvent } from './audit.ts'
 import { OutageLog } from './outage-log.ts'
 import { databaseErrorOf } from './problem.ts'
 
@@ -24,12 +25,15 @@ export interface FinishedRequest {
 /** Publishes each `FinishedRequest`. */
 export const requestFinished = channel('koa-authenticators:request')
 
+// The session is stored or deleted after the handler. If that fails, these events did not happen.
+const sessionEvents = ['signed in', 'signed out']
+
 /**
- * Logs a line for each request in the names of OpenTelemetry, without its query, headers and body, because they can contain secrets.
+ * Writes the events of each request to the audit trail. Logs a line for each request in the names of OpenTelemetry, without its query, headers and body, because they can contain secrets.
  * `ctx.requestId` and the response header `X-Request-Id` identify the request, also in other lines. A trusted proxy can set this
  * id, and the trace of the request.
  */
-export function requestLog(log: Logger): Middleware {
+export function requestLog(log: Logger, trail: { record(event: AuditEvent): Promise<void> }): Middleware {
   return async (ctx, next) => {
     const start = performance.now()
     const id = ctx.isFromProxy ? ctx.get('X-Request-Id') : ''
@@ -38,7 +42,13 @@ export function requestLog(log: Logger): Middleware {
     ctx.startedAt = start
     ctx.set('X-Request-Id', request)
     const statements = { count: 0, duration: 0 }
-    await countStatements(statements, next)
+    await countStatements(statements, async () => {
+      await next()
+      const origin = { request, address: ctx.ip, userAgent: ctx.get('User-Agent') }
+      for (const each of ctx.events ?? [])
+        if (ctx.status < 400 || !sessionEvents.includes(each.event))
+          await trail.record({ ...each, ...origin })
+    })
     const duration = (performance.now() - start) / 1000
     const finished: FinishedRequest = { ctx, start, duration }
     requestFinished.publish(finished)

@@ -1,6 +1,6 @@
 import type Router from '@koa/router'
 import type { AuthContext } from '#auth'
-import type { NotedEvent } from './audit-event.ts'
+import type { NotedEvent } from './audit.ts'
 
 declare module 'koa' {
   interface ExtendableContext {

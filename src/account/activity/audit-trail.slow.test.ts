@@ -9,9 +9,10 @@ import { databaseOptions } from '../../database/database-options.ts'
 import { loadDialect, openDatabase } from '../../database/open-database.ts'
 import { createLog } from '../../log/log.ts'
 import { schema } from '../../schema.ts'
+import type { AuditEvent } from '../../site/audit.ts'
 import { isOnPostgres, makeDatabase } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
-import { type AuditEvent, AuditTrail } from './audit-trail.ts'
+import { AuditTrail } from './audit-trail.ts'
 import { Event } from './event.ts'
 
 const day = 24 * 60 * 60_000

@@ -1,42 +1,24 @@
-import { ConstraintViolationException, type MikroORM } from '@mikro-orm/core'
-import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
-import type { Middleware } from 'koa'
+import { hash } from 'node:crypto'
+import {
+  ConstraintViolationException,
+  type EntityManager,
+  type MikroORM,
+  type RequiredEntityData,
+  raw,
+} from '@mikro-orm/core'
+import type { AbstractSqlConnection, SqlEntityManager } from '@mikro-orm/sqlite'
 import { v7 as uuidv7 } from 'uuid'
-import { deleteBatch } from '../../database/delete-batch.ts'
-import { clockSkew } from '../../durations.ts'
+import { day } from '../../durations.ts'
 import { type Logger, loggable, printable } from '../../log/log.ts'
-import { type Account, type EventName, events, type NotedEvent } from '../../site/audit-event.ts'
+import { type Account, type AuditEvent, outcomeOf, unauthenticated } from '../../site/audit.ts'
+import { networkOf } from '../../throttle/network.ts'
 import { emailKey } from '../../users/user.ts'
-import { Event, type EventFilter, type EventPage, eventPage, insertEvent, type NewEvent } from './event.ts'
+import { deleteOldEvents, Event, type EventFilter, eventPage, type NewEvent } from './event.ts'
 
 // Each row has less than a kilobyte.
 const maxWaiting = 10_000
-const keptFor = 180 * 24 * 60 * 60_000
-
-/** An event with its origin. It never holds a secret. */
-export interface AuditEvent extends NotedEvent {
-  readonly address: string
-  readonly userAgent: string
-  /** The identifier of the request in the log. */
-  readonly request: string
-}
-
-/** Writes the events of a request. Use it before the session middleware, which can fail after the handler. */
-export function auditEvents(trail: AuditTrail): Middleware {
-  return async (ctx, next) => {
-    await next()
-    const all: readonly NotedEvent[] = ctx.events ?? []
-    for (const noted of all) {
-      if (sessionEvents.includes(noted.event) && ctx.status >= 400) continue
-      const { requestId: request = '' } = ctx
-      const origin = { address: ctx.ip, userAgent: ctx.get('User-Agent'), request }
-      await trail.record({ ...noted, ...origin })
-    }
-  }
-}
-
-// The session is stored or deleted after the handler. If that fails, these events did not happen.
-const sessionEvents: readonly EventName[] = ['signed in', 'signed out']
+// Unauthenticated events of one kind without an account share this many rows. A single row would be a bottleneck.
+const rowsWithoutAccount = 64
 
 /**
  * The audit trail. Each event is written to the log, even with `LOG_LEVEL=silent`. An event that names an account is also stored in the
@@ -67,28 +49,22 @@ export class AuditTrail {
     const id = account && (await this.#orReport(origin.request, () => this.#idOf(account)))
     const subject = account && { [account.kind]: id ?? null }
     this.#log.info(
-      { event, outcome: events[event].outcome, ...subject, ...logFields, ...origin },
+      { event, outcome: outcomeOf(event), ...subject, ...logFields, ...origin },
       'authentication',
     )
     // A request over a limit must stay cheap, so it writes no row.
     if (!account || event === 'throttled') return
-    const text = detail === undefined ? null : printable(detail, 255)
     const row = {
       id: uuidv7(),
       at: new Date(this.#now()),
       event,
-      detail: text,
+      detail: detail === undefined ? null : printable(detail, 255),
       userId: id ?? null,
       ...origin,
     }
-    const isWritten = await this.#orReport(origin.request, () => this.#write(row))
+    const isWritten = await this.#orReport(origin.request, () => insertEvent(this.#orm.em.fork(), row))
     if (isWritten) await this.#writeWaiting()
     else if (this.waiting.length < maxWaiting) this.waiting.push(row)
-  }
-
-  async #write(row: NewEvent): Promise<true> {
-    await insertEvent(this.#orm.em.fork(), row)
-    return true
   }
 
   /** Writes the rows that the database refused before. */
@@ -96,7 +72,7 @@ export class AuditTrail {
     const rows = this.waiting.splice(0)
     for (const [index, row] of rows.entries()) {
       try {
-        await this.#write(row)
+        await insertEvent(this.#orm.em.fork(), row)
       } catch (error) {
         // A row that has been written although its response was lost.
         if (error instanceof ConstraintViolationException) continue
@@ -109,17 +85,13 @@ export class AuditTrail {
   }
 
   /** A page of the events of an account, newest first. */
-  page(userId: string, filter: EventFilter = {}): Promise<EventPage> {
+  page(userId: string, filter: EventFilter = {}) {
     return eventPage(this.#orm.em.fork(), userId, { ...filter, now: this.#now() })
   }
 
-  /** Deletes a batch of events that are older than 180 days, or more than two minutes in the future. Returns their number. */
+  /** Deletes a batch of old events. Returns their number. */
   purge(limit = 500): Promise<number> {
-    const now = this.#now()
-    const where = {
-      $or: [{ at: { $lt: new Date(now - keptFor) } }, { at: { $gt: new Date(now + clockSkew) } }],
-    }
-    return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, limit)
+    return deleteOldEvents(this.#orm.em.fork(), this.#now(), limit)
   }
 
   // The query also returns a row for an unknown user name, so that its time does not reveal whether the account exists.
@@ -144,4 +116,33 @@ export class AuditTrail {
       return undefined
     }
   }
+}
+
+/** Inserts an event, or adds it to an earlier row with the same `countKey`. */
+export async function insertEvent(em: EntityManager, event: NewEvent): Promise<true> {
+  const refusal = countKey(event)
+  if (refusal === undefined) {
+    await em.insert(Event, event)
+    return true
+  }
+  const { at, detail, address, userAgent, request } = event
+  await (em as SqlEntityManager)
+    .createQueryBuilder(Event)
+    .insert({ ...event, refusal } satisfies RequiredEntityData<Event>)
+    .onConflict('refusal')
+    .merge({ at, detail, address, userAgent, request, times: raw('events.times + 1') })
+    .execute()
+  return true
+}
+
+/**
+ * The key of the row that counts an event, or `undefined` if each event has its own row. Anyone can repeat an unauthenticated event, so
+ * an account has one row for each kind. A program repeats its password, so it has one row for each network and day.
+ */
+function countKey({ at, event, userId, address }: NewEvent): string | undefined {
+  const network = hash('sha256', networkOf(address), 'buffer')
+  const account = userId ?? network.readUInt16BE() % rowsWithoutAccount
+  if (unauthenticated.includes(event)) return `${account} ${event}`
+  const date = Math.floor(at.getTime() / day)
+  return event === 'password used' ? `${account} ${network.toString('base64url', 0, 16)} ${date}` : undefined
 }

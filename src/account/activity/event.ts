@@ -1,15 +1,12 @@
-import { hash } from 'node:crypto'
-import { defineEntity, type EntityManager, p, type RequiredEntityData, raw } from '@mikro-orm/core'
-import type { SqlEntityManager } from '@mikro-orm/sqlite'
+import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
-import { clockSkew } from '../../durations.ts'
-import { unauthenticated } from '../../site/audit-event.ts'
-import { networkOf } from '../../throttle/network.ts'
+import { deleteBatch } from '../../database/delete-batch.ts'
+import { clockSkew, day } from '../../durations.ts'
+import { unauthenticated } from '../../site/audit.ts'
 import { deviceName } from '../devices/device-name.ts'
 
-const dayLength = 24 * 60 * 60_000
-// Unauthenticated events of one kind without an account share this many rows. A single row would be a bottleneck.
-const rowsWithoutAccount = 64
+// In milliseconds.
+const keptFor = 180 * day
 
 const EventSchema = defineEntity({
   name: 'Event',
@@ -43,52 +40,34 @@ export class Event extends EventSchema.class {}
 
 EventSchema.setClass(Event)
 
+/** The columns of a new event. */
 export type NewEvent = Pick<
   Event,
   'id' | 'at' | 'event' | 'detail' | 'userId' | 'address' | 'userAgent' | 'request'
 >
-
-/** Inserts an event, or adds it to an earlier row with the same `countKey`. */
-export async function insertEvent(em: EntityManager, event: NewEvent): Promise<void> {
-  const refusal = countKey(event)
-  if (refusal === undefined) {
-    await em.insert(Event, event)
-    return
-  }
-  const { at, detail, address, userAgent, request } = event
-  await (em as SqlEntityManager)
-    .createQueryBuilder(Event)
-    .insert({ ...event, refusal } satisfies RequiredEntityData<Event>)
-    .onConflict('refusal')
-    .merge({ at, detail, address, userAgent, request, times: raw('events.times + 1') })
-    .execute()
-}
 
 /** Erases the details of an account's events, because they may contain the user's name. */
 export async function eraseDetails(em: EntityManager, userId: string): Promise<void> {
   await em.nativeUpdate(Event, { userId, detail: { $ne: null } }, { detail: null })
 }
 
-/**
- * The key of the row that counts an event, or `undefined` if each event has its own row. Anyone can repeat an unauthenticated event, so
- * an account has one row for each kind. A program repeats its password, so it has one row for each network and day.
- */
-function countKey({ at, event, userId, address }: NewEvent): string | undefined {
-  const network = hash('sha256', networkOf(address), 'buffer')
-  const account = userId ?? network.readUInt16BE() % rowsWithoutAccount
-  if (unauthenticated.includes(event)) return `${account} ${event}`
-  const day = Math.floor(at.getTime() / dayLength)
-  return event === 'password used' ? `${account} ${network.toString('base64url', 0, 16)} ${day}` : undefined
+const length = 100
+
+/** The events of one filter of the activity page. */
+interface EventKind {
+  /** Of the events that the owner has caused. */
+  readonly own: { readonly $in: readonly string[] } | { readonly $nin: readonly string[] }
+  readonly attempts: readonly string[]
 }
 
-const length = 100
+const all: EventKind = { own: { $nin: unauthenticated }, attempts: unauthenticated }
 
 /** Which events of an account to return. */
 export interface EventFilter {
   /** The id of an event. Only older ones are returned. */
   readonly before?: string | undefined
-  /** The names of the wanted events. By default, all. */
-  readonly kind?: readonly string[] | undefined
+  /** Conditions for the names of the wanted events. By default, all. */
+  readonly kind?: EventKind | undefined
 }
 
 /** A page of the events of an account, newest first. */
@@ -105,25 +84,42 @@ export interface EventPage {
 export async function eventPage(
   em: EntityManager,
   userId: string,
-  { before, kind, now }: EventFilter & { now: number },
+  { before, kind = all, now }: EventFilter & { now: number },
 ): Promise<EventPage> {
   const at = { $lte: new Date(now + clockSkew) }
-  const isAttempt = (event: string) => unauthenticated.includes(event)
-  // Without a filter, the page also has events that a newer version of the site has stored.
-  const event = kind ? { $in: kind.filter((each) => !isAttempt(each)) } : { $nin: unauthenticated }
-  const own = { userId, event, at, ...(before && { id: { $lt: before } }) }
+  const own = { userId, event: kind.own, at, ...(before && { id: { $lt: before } }) }
   const found = await em.find(Event, own, { orderBy: { id: 'desc' }, limit: length + 1 })
   const attempts = before
     ? []
     : await em.find(
         Event,
-        { userId, event: { $in: kind?.filter(isAttempt) ?? unauthenticated }, at },
+        { userId, event: { $in: kind.attempts }, at },
         { orderBy: { id: 'desc' }, limit: length },
       )
   const page = [...found.slice(0, length), ...attempts].sort(
     (one, other) => other.at.getTime() - one.at.getTime() || (other.id < one.id ? -1 : 1),
   )
   return { events: page, last: found.length > length ? found[length - 1]?.id : undefined }
+}
+
+/** Deletes a batch of events that are older than 180 days, or more than two minutes in the future. Returns their number. */
+export function deleteOldEvents(em: EntityManager, now: number, limit: number): Promise<number> {
+  const where = {
+    $or: [{ at: { $lt: new Date(now - keptFor) } }, { at: { $gt: new Date(now + clockSkew) } }],
+  }
+  return deleteBatch(em, Event, { where, key: 'id' }, limit)
+}
+
+/** The words of events on the activity page, where the name says too little. A feature passes its own to `activity`. */
+export const accountWords = {
+  'credentials refused': 'Wrong password',
+  'code refused': 'Wrong code',
+  'code required': 'Password accepted, waiting for the code',
+  confirmed: 'Confirmed with the password, a code or a passkey',
+  'password used': 'Password used with the API',
+  'token issued': 'API token created with the password',
+  'passkey counter went back': 'Passkey refused, because it may have been copied',
+  'second factors removed': 'Authenticator app and passkeys removed by the operator of the site',
 }
 
 /** The record of an event (docs/http-api.md, "Records"). */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { Event } from '../../account/activity/event.ts'
 import { day, hour, minute } from '../../durations.ts'
-import { type EventName, events as kinds } from '../../site/audit-event.ts'
+import { outcomeOf } from '../../site/audit.ts'
 import { Admin } from '../../users/admin.ts'
 import { User } from '../../users/user.ts'
 import { findAccount } from './account.ts'
@@ -53,7 +53,7 @@ function recordOf(
   { id, at, event, userId, detail, address, userAgent, request, times }: Event,
   email: string | undefined,
 ) {
-  const { outcome } = kinds[event as EventName]
+  const outcome = outcomeOf(event)
   return { id, at, event, outcome, user: userId, email, detail, address, userAgent, request, times }
 }
 

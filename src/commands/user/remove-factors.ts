@@ -1,16 +1,13 @@
 import { v7 as uuidv7 } from 'uuid'
-import { insertEvent } from '../../account/activity/event.ts'
+import { insertEvent } from '../../account/activity/audit-trail.ts'
 import type { Notice } from '../../account/notify.ts'
 import { Passkey } from '../../account/passkeys/passkey.ts'
 import { removeSecondFactor } from '../../account/second-factor/second-factor.ts'
-import type { EventName } from '../../site/audit-event.ts'
 import { removeIdentities } from '../../users/linked-identity.ts'
 import { lockAccount } from '../../users/user.ts'
 import { findAccount } from './account.ts'
 import type { Call } from './command.ts'
 import { notifyOwner } from './notify-owner.ts'
-
-const event = 'second factors removed' satisfies EventName
 
 const factorsRemoved: Notice = {
   subject: 'Your authenticator app and passkeys were removed',
@@ -30,7 +27,14 @@ export async function removeFactors(call: Call): Promise<string> {
     if (!hadApp && passkeys + identities === 0) return false
     // A command has no IP address and no browser.
     const origin = { address: '', userAgent: 'npm-run-user', request: '' }
-    await insertEvent(em, { id: uuidv7(), at: new Date(), event, detail: null, userId: id, ...origin })
+    await insertEvent(em, {
+      id: uuidv7(),
+      at: new Date(),
+      event: 'second factors removed',
+      detail: null,
+      userId: id,
+      ...origin,
+    })
     await notifyOwner({ ...call, em }, account, factorsRemoved)
     return true
   })

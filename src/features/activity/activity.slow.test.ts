@@ -57,7 +57,7 @@ describe('GET /account/activity', () => {
       /<time datetime="\d{4}-\d\d-\d\dT[\d:.]{12}Z" title="\d{1,2} \w+ \d{4} at \d\d:\d\d UTC">just now<\/time>/,
     )
     const events = [...text.matchAll(/<th role="rowheader"[^>]*>([^<]+)</g)].map(([, event]) => event?.trim())
-    assert.deepEqual(events, ['Wrong password', 'Signed in', 'Account created'])
+    assert.deepEqual(events, ['Wrong password', 'Signed in', 'Signed up'])
     assert.match(
       text,
       /There were failed attempts from an unknown device\.[^<]*<a href="\/account\/password">change your password<\/a>/,
@@ -153,7 +153,7 @@ describe('GET /account/activity', () => {
       (await browser.page('/account/activity')).text,
       new RegExp(`href="${older.replace('?', '\\?')}">Older events<`),
     )
-    assert.match((await browser.page(older)).text, />Account created</)
+    assert.match((await browser.page(older)).text, />Signed up</)
     for (const nonsense of ['x', '', '%00', 'a&before=b'])
       assert.equal((await browser.get(`/account/activity?before=${nonsense}`)).status, 200, nonsense)
   })

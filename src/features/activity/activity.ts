@@ -1,8 +1,8 @@
-import { type Event, eventRecord, firstTime } from '../../account/activity/event.ts'
+import { accountWords, type Event, eventRecord, firstTime } from '../../account/activity/event.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
 import { day } from '../../durations.ts'
-import { type EventName, eventKinds, events, unauthenticated } from '../../site/audit-event.ts'
+import { outcomeOf, refusals, unauthenticated } from '../../site/audit.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
@@ -32,18 +32,40 @@ declare module '../../site/view-data.ts' {
   }
 }
 
+const signIns = [
+  ...['signed up', 'signed in', 'signed out', 'token issued', 'password used', 'confirmed'],
+  ...['code required', 'recovery code used', 'admin used'],
+]
+
+/** The filters of the page. */
+const kinds = new Map([
+  ['sign-ins', { own: { $in: signIns }, attempts: [] }],
+  ['changes', { own: { $nin: [...signIns, ...unauthenticated] }, attempts: ['reset link requested'] }],
+  ['failed', { own: { $in: [] }, attempts: refusals }],
+])
+
 type Shown = Views['activity']['events'][number]
 
-/** `GET /account/activity`: the events of the account, in pages. `?kind=` selects some of them. */
-export function activity(router: SiteRouter, services: Services): void {
+/**
+ * `GET /account/activity`: the events of the account, in pages. `?kind=` selects some of them.
+ *
+ * @param featureWords the words of events, where the name says too little
+ */
+export function activity(
+  router: SiteRouter,
+  services: Services,
+  featureWords: Readonly<Record<string, string>>,
+): void {
+  const words = new Map(Object.entries({ ...accountWords, ...featureWords }))
+
   router.get('/account/activity', ...owner(services), async (ctx) => {
     const wanted = queryParameter(ctx, 'kind')
-    const kind = Object.keys(eventKinds).find((each) => each === wanted)
+    const kind = typeof wanted === 'string' && kinds.has(wanted) ? wanted : undefined
     const { id } = ctx.auth.require(User)
-    const filter = { before: pageCursor(ctx), kind: kind === undefined ? undefined : eventKinds[kind] }
+    const filter = { before: pageCursor(ctx), kind: kinds.get(kind ?? '') }
     const { events: found, last } = await services.trail.page(id, filter)
     const older = last && `/account/activity?${kind ? `kind=${kind}&` : ''}before=${last}`
-    if (wantsPage(ctx)) return page(ctx, 'activity', { events: described(found), kind, older })
+    if (wantsPage(ctx)) return page(ctx, 'activity', { events: described(found, words), kind, older })
     // RFC 8288 §3.
     if (older) ctx.set('Link', `<${older}>; rel="next"`)
     ctx.body = found.map(eventRecord)
@@ -51,26 +73,19 @@ export function activity(router: SiteRouter, services: Services): void {
 }
 
 /** The events in words. A recent refusal is suspicious if no other event on the page has its device and network. */
-function described(found: readonly Event[]): Shown[] {
+function described(found: readonly Event[], words: ReadonlyMap<string, string>): Shown[] {
   const originOf = ({ address, userAgent }: Event) => `${networkOf(address)} ${userAgent}`
   const known = found.filter(({ event }) => !unauthenticated.includes(event)).map(originOf)
   return found.map((stored) => {
-    const shown = describeEvent(stored)
+    const shown = describeEvent(stored, words)
     const isRecent = Date.now() - stored.at.getTime() < 7 * day
     return { ...shown, isSuspicious: shown.isRefusal && isRecent && !known.includes(originOf(stored)) }
   })
 }
 
-function describeEvent(stored: Event): Omit<Shown, 'isSuspicious'> {
+function describeEvent(stored: Event, words: ReadonlyMap<string, string>): Omit<Shown, 'isSuspicious'> {
   const { event, detail = null, times = 1, ...origin } = eventRecord(stored)
-  const first = date(firstTime(stored))
-  // A newer version of the site may have stored another kind of event.
-  if (!isKnown(event)) return { ...origin, event, detail, isRefusal: false }
-  const { outcome, wording } = events[event]
-  const words = times > 1 ? `${wording}, ${times} times since ${first}` : wording
-  return { ...origin, event: words, detail, isRefusal: outcome === 'refusal' }
-}
-
-function isKnown(event: string): event is EventName {
-  return Object.hasOwn(events, event)
+  const name = words.get(event) ?? event.charAt(0).toUpperCase() + event.slice(1)
+  const text = times > 1 ? `${name}, ${times} times since ${date(firstTime(stored))}` : name
+  return { ...origin, event: text, detail, isRefusal: outcomeOf(event) === 'refusal' }
 }

@@ -195,7 +195,7 @@ describe('POST /account/email', () => {
     await ada.form(`${path}/cancel`, {})
     const { text } = await ada.page('/account/activity')
     for (const event of ['requested', 'cancelled'])
-      assert.equal(text.match(new RegExp(`>Change of e-mail address ${event}<`, 'g'))?.length, 1, event)
+      assert.equal(text.match(new RegExp(`>Address change ${event}<`, 'g'))?.length, 1, event)
     assert.equal(text.match(/<bdi>ada@example\.org<\/bdi>/g)?.length, 2)
   })
 })

@@ -53,7 +53,7 @@ describe('POST /verify with the link of a new address', () => {
       assert.equal(none, '')
     }
     const activity = await ada.page('/account/activity')
-    assert.match(activity.text, />E-mail address changed</)
+    assert.match(activity.text, />Address changed</)
     assert.match(
       activity.text,
       /<bdi>ada@example\.com &rarr; ada@example\.org<|ada@example\.com → ada@example\.org/,

@@ -142,7 +142,7 @@ describe('POST /verify', () => {
     assert.match(text, /Your e-mail address is confirmed\./)
     assert.doesNotMatch(text, /not confirmed/)
     assert.equal((await visitor.form('/verify', { token })).status, 410)
-    assert.match((await visitor.page('/account/activity')).text, /E-mail address confirmed/)
+    assert.match((await visitor.page('/account/activity')).text, /Address verified/)
     const { record } = await visitor.get('/me')
     assert.deepEqual(Object.keys(record), ['id', 'name', 'email'])
   })
@@ -238,7 +238,7 @@ describe('POST /account/verification', () => {
     const mail = await receiveMail(site)
     assert.equal((await visitor.page(`/verify?token=${token}`)).status, 410)
     assert.equal((await visitor.form('/verify', { token: mail.token })).status, 303)
-    assert.match((await visitor.page('/account/activity')).text, /E-mail confirmation link requested/)
+    assert.match((await visitor.page('/account/activity')).text, /Verification link requested/)
   })
 
   test('responds to JSON with 202, and sends nothing for a verified address', async (t) => {
