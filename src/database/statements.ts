@@ -26,15 +26,11 @@ export async function timed<Result>(run: () => Promise<Result>): Promise<Result>
     return await run()
   } finally {
     const duration = (performance.now() - start) / 1000
-    countStatement(duration)
     statementDone.publish(duration)
+    const statements = current.getStore()
+    if (statements) {
+      statements.count += 1
+      statements.duration += duration
+    }
   }
-}
-
-/** Counts a statement of the current request. */
-export function countStatement(duration = 0): void {
-  const statements = current.getStore()
-  if (!statements) return
-  statements.count += 1
-  statements.duration += duration
 }

@@ -11,7 +11,6 @@ import { schema } from '../../schema.ts'
 import { databaseOptions } from '../database-options.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
 import { sqlite } from './sqlite.ts'
-import type { SharedSqliteConnection } from './sqlite-driver.ts'
 
 /** A database with one table, and a second connection that simulates another process. */
 async function open(t: TestContext) {
@@ -144,16 +143,5 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
     })
     await assert.rejects(stuck, LockWaitTimeoutException)
     assert.equal(await count(), 0)
-  })
-
-  test('assertReadable throws in a transaction', async (t) => {
-    const { orm } = await open(t)
-    const connection = orm.em.getConnection() as SharedSqliteConnection
-    const client = await connection.getNativeClient()
-    connection.assertReadable(client)
-    await orm.em.transactional(async () => {
-      assert.throws(() => connection.assertReadable(client), /transaction/)
-    })
-    connection.assertReadable(client)
   })
 })

@@ -4,7 +4,6 @@ import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/
 import type Database from 'better-sqlite3'
 import { type Dialect, SqliteAdapter } from 'kysely'
 import { makeDirectory } from '../make-directory.ts'
-import { countStatement } from '../statements.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
 
 /** MikroORM's SQLite driver with one shared connection, which waits for locks without blocking the event loop. */
@@ -15,6 +14,9 @@ export class SharedSqliteDriver extends AbstractSqlDriver {
 }
 
 export class SharedSqliteConnection extends SqliteConnection {
+  /** Allows prepared look-ups, which use the native client. */
+  readonly sharesNativeClient = true
+
   override async connect(options?: { skipOnConnect?: boolean }): Promise<void> {
     const path = this.config.get('dbName')
     if (path && path !== ':memory:') makeDirectory(dirname(path))
@@ -29,15 +31,6 @@ export class SharedSqliteConnection extends SqliteConnection {
   override async isConnected(): Promise<boolean> {
     const read = () => this.execute('select count(*) from sqlite_schema')
     return this.connected && read().then(Boolean, () => false)
-  }
-
-  /**
-   * Throws during a transaction. A prepared look-up, which would read what is not committed, then uses `em.findOne`. Counts the
-   * look-up without its time, which is some microseconds.
-   */
-  assertReadable(database: Database.Database): void {
-    if (database.inTransaction) throw new Error('A transaction is open.')
-    countStatement()
   }
 
   override createKyselyDialect({ timeout, ...options }: { readonly timeout: number }): Dialect {

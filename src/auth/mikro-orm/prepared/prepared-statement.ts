@@ -14,8 +14,6 @@ export interface Connection {
   getNativeClient?(): Promise<object>
   /** Called instead of the native client's `query`, for example to add a time limit. */
   ask?(query: object): Promise<Result>
-  /** Throws if the connection cannot be read now. */
-  assertReadable?(client: object): void
 }
 
 interface Sqlite {
@@ -35,19 +33,17 @@ interface Postgres {
 /** Prepares a query for keys of a type of PostgreSQL. Throws `NotPrepared` unless the native client is better-sqlite3 or pg. */
 export async function prepareStatement(connection: Connection, sql: Sql, keyType: string): Promise<Load> {
   const client = await connection.getNativeClient?.()
-  if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, connection, sql('?'))
+  if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, sql('?'))
   if (client && 'totalCount' in client)
     return prepareOnPostgres(client as unknown as Postgres, connection, sql, keyType)
   throw new NotPrepared('the database driver is neither better-sqlite3 nor pg')
 }
 
-function prepareOnSqlite(client: Sqlite, connection: Connection, sql: string): Load {
-  connection.assertReadable?.(client)
+function prepareOnSqlite(client: Sqlite, sql: string): Load {
   const statement = client.prepare(sql)
   // better-sqlite3 binds a number as a float, which SQLite compares with a text column as `1.0`.
   const get = (key: Key) => statement.get(typeof key === 'number' ? BigInt(key) : key)
   return (keys) => {
-    connection.assertReadable?.(client)
     if (client.inTransaction)
       throw new NotPrepared('a transaction is open on the connection', { isPassing: true })
     // Even an empty `exec` throws while another query is streamed. Without it, the look-up would read the snapshot of that query.
