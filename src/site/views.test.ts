@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import Koa from 'koa'
 import { accountPage, loginPage } from '../../bench/servers/pages.ts'
+import { root } from '../config/root.ts'
+import { pageExamples, payload } from '../testing/page-examples.ts'
 import { page, views } from './page.ts'
 import type { Common, Views } from './view-data.ts'
 
 // One middleware for all tests, because each new one compiles all templates.
 const addRender = views({ site: 'Example', version: 'abc' })
 const ada = { name: 'Ada', email: 'ada@example.com' }
-const payload = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
-
-const token = {
-  id: '01932c07-209f-7000-8000-000000000000',
-  name: payload,
-  tail: payload,
-  createdAt: new Date(0),
-  expiresAt: new Date(0),
-}
 
 const profile = {
   user: { name: payload, email: payload },
@@ -28,255 +23,8 @@ const profile = {
   passwordChangedAt: new Date(0),
 }
 
-const identity = { id: '1', provider: 'company', label: payload, createdAt: new Date(0), lastUsedAt: null }
+const states = await pageExamples()
 
-const event = {
-  event: payload,
-  isRefusal: true,
-  isSuspicious: true,
-  at: new Date(0),
-  device: payload,
-  address: payload,
-}
-
-const trace = { session: payload, header: [[payload, payload]] satisfies [string, string][], ms: '1.0' }
-
-/** States of every page, with a hostile value in place of each input. */
-const states: { [Name in keyof Views]: Views[Name][] } = {
-  home: [{}],
-  demo: [{ trace }],
-  'sign-up': [
-    {},
-    {
-      values: { name: payload, email: payload },
-      errors: [{ field: 'email', detail: payload }, { detail: payload }],
-    },
-  ],
-  'sign-in': [
-    { next: payload, notice: payload, passkeyOptions: payload },
-    {
-      values: { username: payload, remember: true },
-      next: payload,
-      errors: [{ field: 'username', detail: payload }],
-    },
-  ],
-  continue: [{ url: `https://sso.example.com/?${encodeURIComponent(payload)}`, label: payload }],
-  'sign-up-with': [
-    { label: payload, values: { name: payload, email: payload }, signUp: payload, next: payload },
-    {
-      label: payload,
-      values: { name: '', email: '' },
-      signUp: payload,
-      errors: [{ field: 'email', detail: payload }],
-    },
-  ],
-  'sign-in-code': [
-    { errors: [], isRecovery: false },
-    { errors: [{ field: 'code', detail: payload }, { detail: payload }], isRecovery: true, next: payload },
-  ],
-  confirm: [
-    {
-      back: '/account',
-      purpose: payload,
-      errors: [],
-      hasApp: false,
-      hasPassword: false,
-      connected: [payload],
-    },
-    {
-      next: payload,
-      back: '/account',
-      purpose: payload,
-      hasApp: true,
-      hasPassword: true,
-      connected: [],
-      passkeyOptions: payload,
-      errors: [{ field: 'code', detail: payload }, { detail: payload }],
-    },
-  ],
-  security: [
-    {
-      passwordChangedAt: new Date(0),
-      secondFactorAt: undefined,
-      isAvailable: false,
-      recoveryCodesLeft: 0,
-      passkeys: [],
-      identities: [identity],
-      hasPassword: false,
-      hasPasskeys: false,
-      isVerified: true,
-      isFresh: true,
-      notice: payload,
-    },
-    {
-      passwordChangedAt: new Date(0),
-      secondFactorAt: new Date(0),
-      isAvailable: true,
-      recoveryCodesLeft: 3,
-      isFresh: true,
-      passkeys: [null, new Date(0)].map((lastUsedAt, i) => ({
-        id: `${i}`,
-        name: payload,
-        createdAt: new Date(0),
-        lastUsedAt,
-        isSynced: i === 0,
-      })),
-      identities: [],
-      hasPassword: true,
-      hasPasskeys: true,
-      passkeyOptions: payload,
-      opened: 'remove-app',
-      isVerified: true,
-      errors: [{ detail: payload }],
-    },
-    {
-      passwordChangedAt: new Date(0),
-      secondFactorAt: new Date(0),
-      isAvailable: true,
-      recoveryCodesLeft: 0,
-      isFresh: false,
-      passkeys: [],
-      identities: [],
-      hasPassword: true,
-      hasPasskeys: true,
-      isVerified: true,
-    },
-  ],
-  'totp-start': [{}],
-  'totp-set-up': [
-    {
-      secret: payload,
-      uri: `otpauth://totp/${encodeURIComponent(`x:${ada.email}`)}?secret=AAAA`,
-      qr: { path: payload, size: 57 },
-      errors: [{ field: 'code', detail: payload }],
-    },
-  ],
-  'recovery-codes': [{ codes: [payload, payload], notice: payload }],
-  forgot: [{}, { email: payload, errors: [{ field: 'email', detail: payload }, { detail: payload }] }],
-  'forgot-sent': [{}],
-  reset: [
-    {
-      token: payload,
-      email: payload,
-      isFirst: true,
-      keepsFactors: false,
-      hasApp: true,
-      passkeys: [],
-      identities: [payload],
-    },
-    {
-      token: payload,
-      email: payload,
-      isFirst: false,
-      keepsFactors: true,
-      hasApp: true,
-      passkeys: [payload, payload],
-      identities: [payload],
-      errors: [{ field: 'password', detail: payload }, { detail: payload }],
-    },
-  ],
-  'link-gone': [{ isReset: true }, { isReset: false }, { isReset: false, verified: payload }],
-  verify: [
-    { token: payload, next: payload, email: payload, isOtherAccount: false, isRefused: false },
-    ...[true, false].map((isOtherAccount) => ({
-      token: payload,
-      next: payload,
-      isOtherAccount,
-      isRefused: isOtherAccount,
-    })),
-  ],
-  profile: [
-    { ...profile, notice: payload, offersPasskey: true },
-    {
-      ...profile,
-      steps: [
-        { kind: 'address', isDone: false },
-        { kind: 'passkey', isDone: true },
-        { kind: 'app', isDone: false },
-      ],
-    },
-    { ...profile, pendingEmail: payload },
-    {
-      ...profile,
-      typedName: payload,
-      errors: [{ field: 'name', detail: payload }],
-    },
-  ],
-  sessions: [
-    { sessions: [], others: 0, notice: payload },
-    {
-      sessions: [true, false].map((current) => ({
-        id: `01932c07-209f-7000-8000-00000000000${Number(current)}`,
-        device: payload,
-        address: current ? payload : null,
-        startedAt: new Date(0),
-        seenAt: new Date(0),
-        methods: current ? ['pop', 'mfa'] : ['pwd', 'otp'],
-        kept: !current,
-        current,
-      })),
-      others: 1,
-      older: '/account/sessions',
-    },
-  ],
-  'api-tokens': [
-    { tokens: [], isFresh: false, notice: payload },
-    {
-      tokens: [null, new Date(0)].map((lastUsedAt, i) => ({ ...token, id: `${i}`, lastUsedAt })),
-      isFresh: true,
-      older: '/account/tokens',
-      created: { ...token, value: payload },
-    },
-    {
-      tokens: [],
-      isFresh: true,
-      values: { name: payload, days: payload },
-      errors: [{ field: 'name', detail: payload }, { field: 'days', detail: payload }, { detail: payload }],
-    },
-  ],
-  'change-password': [
-    { hasPassword: true, tokens: 0 },
-    { hasPassword: true, tokens: 2, errors: [{ field: 'password', detail: payload }, { detail: payload }] },
-    { hasPassword: true, tokens: 1, errors: [{ detail: payload, isWarning: true }] },
-  ],
-  'change-email': [
-    { needsPassword: false },
-    {
-      needsPassword: true,
-      email: payload,
-      errors: [
-        { field: 'email', detail: payload },
-        { field: 'password', detail: payload },
-      ],
-    },
-  ],
-  'close-account': [
-    { needsPassword: false },
-    {
-      needsPassword: true,
-      errors: [{ field: 'confirm', detail: payload }, { detail: payload }],
-      isConfirmed: true,
-    },
-  ],
-  'account-closed': [{}],
-  activity: [
-    { events: [] },
-    {
-      events: [null, payload].map((detail) => ({ ...event, detail })),
-      older: '/account/activity',
-      kind: 'failed',
-    },
-  ],
-  'style-guide': [{}],
-  problem: [{ code: payload, title: payload, status: 400, explanation: payload, advice: payload }],
-  error: [401, 404, 405, 503].map((status) => ({
-    type: '/problems/x',
-    status,
-    title: payload,
-    detail: payload,
-    canRetry: status === 503,
-  })),
-}
 const visitors: Common[] = [
   {},
   { isUserUnknown: true },
@@ -286,7 +34,7 @@ const visitors: Common[] = [
 describe('views and page', () => {
   test('L2 every page is a complete document without inline code, other origins or unescaped values', async () => {
     for (const name of Object.keys(states) as (keyof Views)[]) {
-      for (const data of states[name]) {
+      for (const data of states[name] ?? []) {
         for (const common of visitors) {
           const { html, type } = await render(name, data, common)
           assert.equal(type, 'text/html; charset=utf-8')
@@ -314,9 +62,19 @@ describe('views and page', () => {
     }
   })
 
+  test('every page has examples, which the other tests check', async () => {
+    const files = await readdir(join(root, 'views'))
+    const names = files.filter((file) => file.endsWith('.eta') && file !== 'layout.eta')
+    for (const name of names)
+      assert.ok(
+        name.slice(0, -4) in states,
+        `Add examples of ${name} to the file testing/pages.ts of its feature.`,
+      )
+  })
+
   test('a page is ASCII if its data is ASCII, and other characters in the data are not escaped', async () => {
     for (const name of Object.keys(states) as (keyof Views)[])
-      for (const data of states[name]) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
+      for (const data of states[name] ?? []) assert.match((await render(name, data)).html, /^\p{ASCII}+$/u)
     assert.match((await render('sessions', { sessions: [], others: 0 })).html, /don&rsquo;t/)
     const { html } = await render('home', {}, { user: { ...ada, name: 'Łucja 🌻' } })
     assert.match(html, /Łucja 🌻/)
@@ -335,7 +93,7 @@ describe('views and page', () => {
     const signOut = /<form method="post" action="\/logout">/
     const notice = /cannot show your account right now/
     for (const name of Object.keys(states) as (keyof Views)[]) {
-      const data = states[name][0] as Views[typeof name]
+      const data = states[name]?.[0] as Views[typeof name]
       const signedIn = await render(name, data, { user: ada })
       assert.match(signedIn.html, signOut)
       assert.doesNotMatch(signedIn.html, notice)
