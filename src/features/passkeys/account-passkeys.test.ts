@@ -35,7 +35,7 @@ describe('POST /account/passkeys', () => {
     assert.deepEqual([passkey?.name, passkey?.lastUsedAt], ['Ada’s <phone>', null])
     assert.deepEqual(await eventsOf(site), [['passkey added', 'Ada’s <phone>']])
     const mails = (await sql(site, 'select * from mails')).map((mail) => JSON.stringify(mail))
-    assert.equal(mails.filter((mail) => mail.includes('passkey added')).length, 1)
+    assert.equal(mails.filter((mail) => mail.includes('A passkey was added')).length, 1)
   })
 
   test('responds to JSON with the record, and uses the device as the default name', async (t) => {
@@ -155,7 +155,7 @@ describe('POST /account/passkeys/:id/remove', () => {
     assert.equal((await signInWithPasskey(site.visitor(), authenticator)).status, 401)
     assert.deepEqual((await eventsOf(site)).at(-1), ['passkey removed', 'Laptop'])
     const mails = (await sql(site, 'select * from mails')).map((mail) => JSON.stringify(mail))
-    assert.equal(mails.filter((mail) => mail.includes('passkey removed')).length, 1)
+    assert.equal(mails.filter((mail) => mail.includes('A passkey was removed')).length, 1)
   })
 
   test('U11 removes a passkey only once in ten concurrent requests, and requires a fresh session', async (t) => {

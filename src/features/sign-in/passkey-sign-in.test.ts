@@ -223,7 +223,7 @@ describe('POST /login/passkey', () => {
     const event = `select detail from events where event = 'passkey counter went back'`
     assert.deepEqual(await sql(site, event), [{ detail: 'Laptop' }])
     const mails = (await sql(site, 'select * from mails')).map((mail) => JSON.stringify(mail))
-    assert.equal(mails.filter((mail) => mail.includes('passkey counter went back')).length, 1)
+    assert.equal(mails.filter((mail) => mail.includes('A passkey of your account was rejected')).length, 1)
   })
 
   test('is limited to a total of 100 sign-ins and new passkeys of an account in 15 minutes', async (t) => {
