@@ -43,7 +43,7 @@ export class MailTemplates {
   render(kind: keyof Mails, data: object, view: MailView) {
     const subject = `${view.subject} at ${this.#site.site}`
     const lifetime = view.link && inWords(view.link.lifetime)
-    const texts = { subject, url: view.link?.url, lifetime, full }
+    const texts = { subject, heading: view.subject, url: view.link?.url, lifetime, full }
     const values = { ...oneLineEach(data), ...this.#site, ...view, ...texts }
     const text = this.#text.render(`@${kind}`, values)
     const html = this.#html.render(`@${kind}`, values)
