@@ -333,21 +333,21 @@ describe('several outboxes', () => {
   })
 
   test('M6 keep the claim of a process when an earlier attempt of another one fails', async (t) => {
-    const { clock, site, outbox, add, another } = await open(t)
+    const { clock, site, outbox, add, another, links } = await open(t)
     const other = another()
     const [claimed, stalled] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()]
-    other.outbox.onLink('reset', () => {
+    other.links.reset = () => {
       claimed.resolve()
       return stalled.promise
-    })
+    }
     const attempt: { end?: Promise<number>; rows?: unknown } = {}
-    outbox.onLink('reset', async () => {
+    links.reset = async () => {
       clock.now += 10 * minute
       attempt.end = other.outbox.sendDue(origin)
       await claimed.promise
       attempt.rows = await rows(site)
       throw new Error('late')
-    })
+    }
     await add({ kind: 'reset', to: 'ada@example.com' })
     await outbox.sendDue(origin)
     assert.deepEqual(await rows(site), attempt.rows)
