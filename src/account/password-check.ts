@@ -64,7 +64,8 @@ export class PasswordCheck {
     const em = entityManager(ctx)
     const claim = { kind, username: email }
     const found = await guess(this.#guessing, ctx, claim, async (device) => {
-      const hashing = { isKnownDevice: device !== undefined }
+      const { socket } = ctx.req
+      const hashing = { isKnownDevice: device !== undefined, isDisconnected: () => socket.destroyed }
       const account = await em.findOne<Account>(entity, where, { populate: ['passwordHash'] as never })
       if (!account) await hashDummyPassword(password, hashing)
       if (!account || !(await isPasswordOf(account, password, hashing))) return undefined

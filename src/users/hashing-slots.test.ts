@@ -88,7 +88,7 @@ describe('HashingSlots', () => {
     await Promise.all(all)
   })
 
-  test('rejects a request after ten seconds in the queue', async (t) => {
+  test('drops a hash after the client has closed the connection, and rejects a request after ten seconds in the queue', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const slots = new HashingSlots({ slots: 1 })
     const gate = Promise.withResolvers<void>()
@@ -96,8 +96,10 @@ describe('HashingSlots', () => {
     const late = slots.run(() => assert.fail())
     t.mock.timers.tick(10_000)
     await assert.rejects(late, { status: 503 })
+    const dropped = slots.run(() => assert.fail(), { isDisconnected: () => true })
     gate.resolve()
     await first
+    await assert.rejects(dropped, { status: 400 })
     assert.equal(await slots.run(async () => 'free'), 'free')
   })
 })

@@ -1,14 +1,16 @@
 import { availableParallelism } from 'node:os'
-import { TryLater } from '../refusal.ts'
+import { Refusal, TryLater } from '../refusal.ts'
 
 // In milliseconds. `longestWait` exceeds `longestWork`, because known devices overtake others.
 const longestWork = 5_000
 const longestWait = 10_000
 
-/** The priority of a hash. */
+/** The priority of a hash, and whether it is still needed. */
 export interface HashingOptions {
   /** Whether the device is known to the account. Known devices go first, and replace the last unknown one in a full queue. */
   readonly isKnownDevice?: boolean
+  /** Whether the client has closed the connection. */
+  readonly isDisconnected?: () => boolean
 }
 
 /** Limits concurrent hashes to the cores of this process. More hashes wait in a bounded queue, known devices first. */
@@ -33,15 +35,17 @@ export class HashingSlots {
 
   /**
    * Runs the evaluation when a slot is free.
+   * @throws {Refusal} 400, if the client has closed the connection
    * @throws {TryLater} 503 if the queue is full, or after ten seconds in the queue
    */
   async run<Result>(
     evaluate: () => Promise<Result>,
-    { isKnownDevice = false }: HashingOptions = {},
+    { isKnownDevice = false, isDisconnected = () => false }: HashingOptions = {},
   ): Promise<Result> {
     if (this.#running < this.#slots) this.#running += 1
     else await this.#wait(isKnownDevice)
     try {
+      if (isDisconnected()) throw new Refusal(400, 'The connection was closed while this request waited.')
       const start = performance.now()
       const stop = () => {
         this.#duration += (performance.now() - start - this.#duration) / 8
