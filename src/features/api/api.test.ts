@@ -90,6 +90,14 @@ describe('GET /me', () => {
       assert.equal((await site.visitor().get('/me', { authorization: `${scheme} ${token}` })).status, 200)
   })
 
+  test('reads no session if the request has an Authorization header', async (t) => {
+    const { site, person, ada } = await siteWithAda(t)
+    const token = await takeToken(site, person)
+    const restore = await hide(site, 'sessions')
+    assert.equal((await ada.get('/me', bearer(token))).status, 200)
+    await restore()
+  })
+
   test('E9 J9 responds with 401 to the session, the token and the JWT of a disabled or deleted user', async (t) => {
     const site = await startSite(t)
     const endings = {

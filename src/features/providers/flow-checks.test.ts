@@ -24,6 +24,16 @@ const again = '/confirm?next=%2Faccount%2Ftokens'
 const justNow = () => ({ auth_time: Math.floor(Date.now() / 1000) })
 
 describe('a flow', () => {
+  test('V22 is not used up by an answer in another browser that has a flow of its own', async (t) => {
+    const { site } = await providerSite(t)
+    await signUpWith(site)
+    const [visitor, eve] = [site.visitor(), site.visitor()]
+    await answerOf(eve)
+    const answer = await answerOf(visitor)
+    assert.equal((await eve.page(answer)).headers.location, '/login?expired')
+    assert.equal((await visitor.page(answer)).headers.location, '/account')
+  })
+
   test('V21 sends its code to the provider only once', async (t) => {
     const { site, company } = await providerSite(t)
     await signUpWith(site)
