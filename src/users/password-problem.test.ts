@@ -68,7 +68,7 @@ describe('passwordProblem', () => {
       '1lovelace1',
       'example.com',
     ]
-    refuses(/made of your e-mail address/, ...made)
+    refuses(/made of your name, your e-mail address or/, ...made)
   })
 
   test('rejects a password made of the name of the user or of the site, even with digits', () => {
@@ -76,11 +76,8 @@ describe('passwordProblem', () => {
 
     assert.match(passwordProblem('GraceHopper1906', grace, siteName) ?? '', /made of your name/)
     assert.match(passwordProblem('ａｄａｌｏｖｅｌａｃｅ', ada, siteName) ?? '', /made of/)
-    refuses(/the name of this site/, 'koa-authenticators', 'KoaAuthenticators1', 'koakoakoa')
-    assert.match(
-      passwordProblem('hopper@koa.navy', grace, siteName) ?? '',
-      /parts of your name, your e-mail address or the name/,
-    )
+    refuses(/made of .* the name of this site/, 'koa-authenticators', 'KoaAuthenticators1', 'koakoakoa')
+    assert.match(passwordProblem('hopper@koa.navy', grace, siteName) ?? '', /made of/)
   })
 
   test('accepts a password that contains a name or numbers', () => {

@@ -24,9 +24,9 @@ export function passwordProblem(
     return `The password must have at least ${MINIMUM_CODE_POINTS} characters.`
   }
   if (isCommonPassword(password)) return easilyGuessed('one of the most common ones')
-
-  const source = obviousSource(password, owner, siteName)
-  return source && easilyGuessed(`made of ${source}`)
+  return isObvious(password, owner, siteName)
+    ? easilyGuessed('made of your name, your e-mail address or the name of this site')
+    : undefined
 }
 
 /** The problem of the repeated password, as a sentence for the user. `undefined` if it is the same. */
@@ -39,22 +39,10 @@ function easilyGuessed(reason: string): string {
   return `The password is ${reason}. Choose one that is harder to guess.`
 }
 
-function obviousSource(
-  password: string,
-  { name, email }: PasswordOwner,
-  siteName: string,
-): string | undefined {
+function isObvious(password: string, { name, email }: PasswordOwner, siteName: string): boolean {
   const [mailbox = ''] = email.split('@')
-  const sources = [
-    ['your e-mail address', partsOf(email, mailbox)],
-    ['your name', partsOf(name)],
-    ['the name of this site', partsOf(siteName)],
-  ] as const
-  const all = [
-    'parts of your name, your e-mail address or the name of this site',
-    sources.flatMap(([, parts]) => parts),
-  ] as const
-  return [...sources, all].find(([, parts]) => isMadeOf(password, parts))?.[0]
+  const sources = [partsOf(email, mailbox), partsOf(name), partsOf(siteName)]
+  return [...sources, sources.flat()].some((parts) => isMadeOf(password, parts))
 }
 
 /** Whether a password contains some of these parts, and no other letters. */

@@ -8,18 +8,19 @@ import { providerName } from './provider-name.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 import { verifyAttestation } from './verify-answer.ts'
 
-/** The user who adds a passkey, and the digest of the user's session. */
 interface PasskeyOwner {
   readonly user: User
+  /** The digest of the user's session. */
   readonly session: string
 }
 
-/** The answer of an authenticator, and the name of the passkey. */
 interface NewPasskey extends PasskeyOwner {
+  /** The JSON text of the `PublicKeyCredential`. */
   readonly credential: unknown
-  /** By default, the name of the provider, or of the device. */
+  /** A name that `nameProblem` accepts. By default, the name of the provider, or of the device. */
   readonly name: string | undefined
   readonly device?: string
+  /** Called in the transaction that adds the passkey. */
   readonly onAdded?: (em: EntityManager) => Promise<void>
 }
 
@@ -52,14 +53,7 @@ export async function creationOptions(
   }
 }
 
-/**
- * Verifies the answer to `creationOptions` and adds the passkey.
- *
- * @param credential the JSON text of the `PublicKeyCredential`
- * @param name a name that `nameProblem` accepts, or `undefined`
- * @param onAdded called in the transaction that adds the passkey
- * @returns the passkey, or why it was not added
- */
+/** Verifies the answer to `creationOptions` and adds the passkey. Returns the passkey, or why it was not added. */
 export async function verifyRegistration(
   em: EntityManager,
   site: RelyingParty,

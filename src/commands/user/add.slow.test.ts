@@ -47,7 +47,7 @@ describe('add', () => {
 
     assertRefused(await user('add ada --name Ada', another), /^Enter an e-mail address like/)
     assertRefused(await user('add ada@example.com --name \u202Eada', another), /^The name contains/)
-    assertRefused(await user(ada, 'ada@example.com\n'), /made of your e-mail/)
+    assertRefused(await user(ada, 'ada@example.com\n'), /made of your name, your e-mail/)
     assertRefused(await user(ada, ''), /^Standard input contains no password/)
     assert.equal(await em().count(User), 0)
   })

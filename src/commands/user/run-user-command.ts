@@ -12,19 +12,16 @@ import { type Call, UsageError } from './command.ts'
 import { parseCommandLine, type Request } from './command-line.ts'
 import { help } from './help.ts'
 
-/** The exit code of a command, with the problem for standard error. */
-interface Result {
-  readonly code: 0 | 1 | 2
-  readonly problem?: unknown
-}
-
-/** Runs a command of `npm run user`. Does not throw. A new password is read from `input`. `print` gets the lines for standard output. */
+/**
+ * Runs a command of `npm run user`. Does not throw. A new password is read from `input`. `print` gets the lines for standard output.
+ * Returns the exit code, and the problem for standard error.
+ */
 export async function runUserCommand(
   words: readonly string[],
   variables: Variables,
   input: Readable,
   print: (line: string) => void,
-): Promise<Result> {
+): Promise<{ code: 0 | 1 | 2; problem?: unknown }> {
   try {
     const request = parseCommandLine(words, variables)
     const text = request ? await execute(request, { variables, input, print }) : help

@@ -68,7 +68,10 @@ describe('set-password', () => {
     const ada = await signUp(site)
     const statuses = await signInWithEachCredential(site, ada)
 
-    assertRefused(await user('set-password ada@example.com', 'example.com\n'), /made of your e-mail/)
+    assertRefused(
+      await user('set-password ada@example.com', 'example.com\n'),
+      /made of your name, your e-mail/,
+    )
     for (const words of ['ADA@example.com', 'ada@example.com --admin', "'or'1'='1"]) {
       assertRefused(await user(`set-password ${words}`, another), /^There is no (user|admin) .* in .+\./)
     }
