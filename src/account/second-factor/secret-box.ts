@@ -4,6 +4,8 @@ import type { SecretsKey } from '../../config/secrets-keys.ts'
 /** The error for a secret in the database that no key of `SECRETS_KEY` can decrypt. */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret'
+  // 503, because another process may have a newer key, and this one gets it when it restarts.
+  readonly status = 503
 }
 
 const algorithm = 'aes-256-gcm'

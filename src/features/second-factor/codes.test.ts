@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
+import { encryptWithNewestKey } from '../../account/second-factor/encrypted-keys.ts'
 import { hotp, stepAt } from '../../account/second-factor/totp.ts'
 import { SessionStore } from '../../account/sessions/session-store.ts'
 import { sql } from '../../testing/database.ts'
@@ -13,16 +15,31 @@ import { startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { User } from '../../users/user.ts'
 
+const key = 'key:AbcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP0'
+
 /** Two sites on one database, like two processes, and a user with an authenticator app. */
 async function twoSites(t: TestContext) {
-  const SECRETS_KEY = `key:${'AbcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP0'}`
-  const site = await startSite(t, { SECRETS_KEY })
-  const other = await startSite(t, { SECRETS_KEY, DATABASE_URL: site.config.databaseUrl })
+  const site = await startSite(t, { SECRETS_KEY: key })
+  const other = await startSite(t, { SECRETS_KEY: key, DATABASE_URL: site.config.databaseUrl })
   const ada = await signUp(site)
   return { site, other, ada, app: await turnOnApp(site, ada) }
 }
 
 describe('the key of an authenticator app', () => {
+  test('T12 is unavailable in a process that does not have the newest SECRETS_KEY yet', async (t) => {
+    const { site, ada, app } = await twoSites(t)
+    const newest = `newest:${randomBytes(32).toString('base64')}`
+    const variables = { SECRETS_KEY: `${newest},${key}`, DATABASE_URL: site.config.databaseUrl }
+    const other = await startSite(t, variables)
+    await encryptWithNewestKey(other.orm.em.fork(), other.services.secretBox)
+    const credentials = { username: ada.email, password, code: app.nextCode() }
+    const { status, headers, text } = await site.visitor().json('/login', credentials)
+    assert.deepEqual([status, headers['retry-after']], [503, '5'])
+    assert.doesNotMatch(text, /SECRETS_KEY/)
+    assert.ok(site.log.some((line) => line.includes('SECRETS_KEY has no key')))
+    assert.equal((await other.visitor().json('/login', credentials)).status, 200)
+  })
+
   test('T9 has no effect before the first right code. Until then, a new set-up replaces the key', async (t) => {
     const { site, person, ada } = await siteWithAda(t)
     const [first, second] = [
