@@ -12,11 +12,11 @@ import { databaseOptions } from '../database-options.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
 import { sqlite } from './sqlite.ts'
 
-/** A database with one table, and a second connection that simulates another process. */
-async function open(t: TestContext) {
+/** A database with one table, and a second connection that simulates another process. A statement waits for `timeout` milliseconds. */
+async function open(t: TestContext, timeout = 600_000) {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
   const path = join(folder, 'notes.sqlite')
-  const orm = await MikroORM.init(databaseOptions(sqlite(`sqlite:${path}`).options, schema))
+  const orm = await MikroORM.init(databaseOptions(sqlite(`sqlite:${path}`, { timeout }).options, schema))
   await orm.connect()
   const other = new Database(path, { timeout: 0 })
   other.exec('create table notes (id integer primary key, text text not null unique)')
@@ -53,8 +53,8 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
     assert.equal(await count(), 2)
   })
 
-  test('N3 fails with LockWaitTimeoutException after two seconds, and recovers immediately', async (t) => {
-    const { orm, other, run, count } = await open(t)
+  test('N3 fails with LockWaitTimeoutException after its time limit, and recovers immediately', async (t) => {
+    const { orm, other, run, count } = await open(t, 100)
     other.exec('begin exclusive')
     const waiting = [
       run(note('one')),
@@ -136,7 +136,7 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
   })
 
   test('fails a statement that waits for its own transaction, instead of waiting forever', async (t) => {
-    const { orm, run, count } = await open(t)
+    const { orm, run, count } = await open(t, 100)
     const stuck = orm.em.transactional(async (em) => {
       await run(note('lost'), em)
       await run(note('waits'))
