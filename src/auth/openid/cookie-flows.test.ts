@@ -77,6 +77,16 @@ describe('CookieFlows', () => {
     assert.ok(await flows.finish(context(), state))
   })
 
+  it('refuses the cookie of another flow under the name of this one', async () => {
+    const { jar, context } = cookieJar()
+    const flows = new CookieFlows({ secret })
+    await flows.start(context(), flow)
+    const { state } = await flows.start(context(), flow)
+    const [[, value], [name]] = [...jar] as [[string, string], [string, string]]
+    jar.set(name, value)
+    assert.equal(await flows.finish(context(), state), undefined)
+  })
+
   it('V33 sets a cookie for this host only, whose name does not contain the state', async () => {
     const { lines, context } = cookieJar()
     const { state } = await new CookieFlows({ secret }).start(context(), flow)

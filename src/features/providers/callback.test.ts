@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { client } from '../../auth/testing/fake-openid.ts'
+import { client, fakeOpenID } from '../../auth/testing/fake-openid.ts'
 import { count, failWrites, sql } from '../../testing/database.ts'
 import { signIn, signUp } from '../../testing/people.ts'
 import {
@@ -14,6 +14,35 @@ import {
   signUpWith,
   twoProviderSite,
 } from '../../testing/provider-site.ts'
+import { startSite } from '../../testing/site.ts'
+
+describe('a provider with a tenant', () => {
+  test('signs in only members of the organisation', async (t) => {
+    const company = await fakeOpenID()
+    t.after(() => company.close())
+    for (const [id, claim] of [
+      ['google', 'hd'],
+      ['microsoft', 'tid'],
+    ] as const) {
+      const prefix = `PROVIDER_${id.toUpperCase()}`
+      const environment = {
+        PROVIDERS: id,
+        [`${prefix}_ISSUER`]: company.url,
+        [`${prefix}_CLIENT_ID`]: client.clientId,
+        [`${prefix}_CLIENT_SECRET`]: client.clientSecret,
+        [`${prefix}_TENANT`]: 'ours',
+      }
+      const site = await startSite(t, environment, { isPublic: true })
+      const memberOf = async (tenant: unknown) => {
+        company.forgery = { claims: { [claim]: tenant } }
+        return (await goWith(site.visitor(), `/login/with/${id}`)).headers.location
+      }
+      for (const tenant of [undefined, 'theirs', ['ours'], true])
+        assert.equal(await memberOf(tenant), '/login?cancelled', `${claim} ${tenant}`)
+      assert.equal(await memberOf('ours'), '/signup/with')
+    }
+  })
+})
 
 describe('the callback of two providers', () => {
   test('V23 rejects an answer for the flow of the other provider, without a request', async (t) => {

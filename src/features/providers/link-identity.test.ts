@@ -15,6 +15,7 @@ import {
   signUpWith,
 } from '../../testing/provider-site.ts'
 import { ageSessions, turnOnApp } from '../../testing/second-factor.ts'
+import { storePasskey } from '../../testing/store-passkey.ts'
 import { LinkedIdentity } from '../../users/linked-identity.ts'
 import { User } from '../../users/user.ts'
 import { ProviderFlow } from './provider-flow.ts'
@@ -140,6 +141,9 @@ describe('an account with an identity', () => {
     }
     await signUpWith(site)
     assert.equal(await isFresh({}), true, 'it has no stronger proof')
+    const [account] = await sql(site, 'select id from users')
+    await storePasskey(site, { id: String(account?.id) })
+    assert.equal(await isFresh({}), false, 'a passkey is a stronger proof')
     await sql(site, 'delete from users')
     const { visitor } = await signUpAndLink(site)
     assert.equal(await isFresh({}), false)
