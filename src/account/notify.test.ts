@@ -62,7 +62,7 @@ describe('notify', () => {
 
     await visitor.form('/account/password', { currentPassword: password, ...passwords })
     await receiveMails(site)
-    assert.equal((await site.visitor().get('/account/tokens', basic(ada, newPassword))).status, 200)
+    assert.equal((await site.visitor().get('/account/sessions', basic(ada, newPassword))).status, 200)
     assert.match(
       (await receiveMail(site)).subject,
       /by a program at koa-authenticators$/,

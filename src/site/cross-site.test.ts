@@ -41,7 +41,7 @@ describe('cross-site requests', () => {
     const before = await sql(site, 'select * from attempts')
     for (const from of ['cross-site', 'same-site', 'Same-Origin'])
       for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST'])
-        for (const path of ['/secure', '/account/tokens', '/', '/nowhere'])
+        for (const path of ['/secure', '/account/sessions', '/', '/nowhere'])
           for (const authorization of [
             basic(person),
             basic(person, 'wrong'),
@@ -54,7 +54,7 @@ describe('cross-site requests', () => {
     assert.deepEqual(await sql(site, 'select * from attempts'), before)
 
     const statusFrom = async (headers: Record<string, string>) =>
-      (await site.visitor().get('/account/tokens', headers)).status
+      (await site.visitor().get('/account/sessions', headers)).status
     for (const from of [{}, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }])
       assert.equal(await statusFrom({ ...basic(person), ...from }), 200)
     const token = bearer(await takeToken(site, person))

@@ -3,9 +3,10 @@ import { hash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { count, dump, sql } from '../../testing/database.ts'
 import { lockDatabase } from '../../testing/lock-database.ts'
-import { basic, bearer, signIn, signUp, takeToken } from '../../testing/people.ts'
+import { basic, bearer, password, signIn, signUp, takeToken } from '../../testing/people.ts'
 import type { Answer } from '../../testing/promises.ts'
 import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
+import { ageSessions } from '../../testing/second-factor.ts'
 import { startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
@@ -177,6 +178,22 @@ describe('POST /account/tokens as a form', () => {
       assert.equal((await response).status, 409, ending)
       assert.equal(await count(site, 'user_tokens'), 0, ending)
     }
+  })
+
+  test('T14 needs a confirmation, which keeps the values of the form', async (t) => {
+    const { site, ada } = await siteWithAda(t)
+    await ageSessions(site)
+    assert.equal((await ada.json('/account/tokens', { name: 'CI' })).record.code, 'confirmation_required')
+    const { headers } = await ada.form('/account/tokens', { name: 'CI', days: '7' })
+    const { location = assert.fail() } = headers
+    assert.equal(location, `/confirm?next=${encodeURIComponent('/account/tokens?name=CI&days=7')}`)
+    const { text } = await ada.page(location)
+    assert.match(text, /Before you create an API token, confirm that it is you/)
+    const page = await ada.page('/account/tokens?name=CI&days=7')
+    assert.doesNotMatch(page.text, /name="days"/)
+    await ada.form('/confirm', { password })
+    const again = await ada.page('/account/tokens?name=CI&days=7')
+    assert.match(again.text, /<details open>[\s\S]*value="CI"[\s\S]*<option value="7" selected>/)
   })
 })
 

@@ -16,7 +16,6 @@ async function siteWithStaleSession(t: TestContext) {
 }
 
 const sensitive: [path: string, body: Record<string, string>, back: string][] = [
-  ['/account/tokens', { name: 'CI' }, '/account/tokens?name=CI&days='],
   ['/account/security/totp', {}, '/account/security/totp'],
   ['/account/passkeys/x/name', { name: 'Key' }, '/account/security'],
   ['/account/security/recovery-codes', {}, '/account/security'],
@@ -51,7 +50,7 @@ describe('a sensitive action more than ten minutes after the sign-in', () => {
 
   test('T14 needs no confirmation with Basic', async (t) => {
     const { site, person } = await siteWithStaleSession(t)
-    assert.equal((await site.visitor().json('/account/tokens', { name: 'CI' }, basic(person))).status, 201)
+    assert.equal((await site.visitor().json('/account/security/totp', {}, basic(person))).status, 200)
   })
 })
 
@@ -93,8 +92,8 @@ describe('/confirm', () => {
   test('T8 T14 accepts the password, allows sensitive actions for ten minutes, and changes the session identifier', async (t) => {
     const { site, ada } = await siteWithStaleSession(t)
     const before = ada.session
-    const { status, headers, cookies } = await ada.form('/confirm', { password, next: '/account/tokens' })
-    assert.deepEqual([status, headers.location], [303, '/account/tokens'])
+    const { status, headers, cookies } = await ada.form('/confirm', { password, next: '/account/security' })
+    assert.deepEqual([status, headers.location], [303, '/account/security'])
     assert.ok(
       cookies.some((each) => /^session=[\w-]{43}; Max-Age=2592000;/.test(each)),
       'the session stays persistent',
@@ -102,20 +101,18 @@ describe('/confirm', () => {
     assert.notEqual(ada.session, before)
     assert.equal((await site.visitor(before).get('/me')).status, 401)
     assert.equal((await sql(site, 'select * from sessions')).length, 1)
-    assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 201)
+    assert.equal((await ada.json('/account/security/totp', {})).status, 200)
     await ageSessions(site)
-    assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 401)
+    assert.equal((await ada.json('/account/security/totp', {})).status, 401)
   })
 
   test('shows the purpose of the confirmation, and a notice on the next page', async (t) => {
     const { ada } = await siteWithStaleSession(t)
-    const { text } = await ada.page('/confirm?next=/account/tokens')
-    assert.match(text, /Before you create an API token, confirm that it is you/)
-    assert.match(text, /<a href="\/account\/tokens">Cancel/)
-    await ada.form('/confirm', { password, next: '/account/tokens?name=CI&days=7' })
-    const tokens = await ada.page('/account/tokens?name=CI&days=7')
-    assert.match(tokens.text, /Thank you\. You can continue now\./)
-    assert.match(tokens.text, /<details open>[\s\S]*value="CI"[\s\S]*<option value="7" selected>/)
+    const { text } = await ada.page('/confirm?next=/account/security')
+    assert.match(text, /Before you change how you sign in, confirm that it is you/)
+    assert.match(text, /<a href="\/account\/security">Cancel/)
+    await ada.form('/confirm', { password, next: '/account/security' })
+    assert.match((await ada.page('/account/security')).text, /Thank you\. You can continue now\./)
   })
 
   test('asks for the code, not for the password, if the code is empty', async (t) => {
@@ -130,12 +127,12 @@ describe('/confirm', () => {
   test('T14 rejects a wrong password with 401, and changes nothing', async (t) => {
     const { site, ada } = await siteWithStaleSession(t)
     for (const wrong of ['wrong', '']) {
-      const form = await ada.form('/confirm', { password: wrong, next: '/account/tokens' })
+      const form = await ada.form('/confirm', { password: wrong, next: '/account/security' })
       assert.equal(form.status, 401)
-      assert.match(form.text, /name="next" value="\/account\/tokens"/)
+      assert.match(form.text, /name="next" value="\/account\/security"/)
       assert.equal((await ada.json('/confirm', { password: wrong })).record.code, 'wrong_credentials')
     }
-    assert.equal((await ada.json('/account/tokens', { name: 'CI' })).status, 401)
+    assert.equal((await ada.json('/account/security/totp', {})).status, 401)
     assert.equal((await sql(site, 'select * from sessions')).length, 1)
   })
 

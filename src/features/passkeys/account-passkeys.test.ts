@@ -218,6 +218,6 @@ describe('POST /confirm with a passkey', () => {
       assert.match(form.text, /name="next" value="\/account\/tokens"/)
     }
     assert.equal((await visitor.json('/confirm', { credential: '{}' })).record.code, 'wrong_credentials')
-    assert.equal((await visitor.json('/account/tokens', { name: 'CI' })).record.code, 'confirmation_required')
+    assert.equal((await visitor.json('/account/security/totp', {})).record.code, 'confirmation_required')
   })
 })

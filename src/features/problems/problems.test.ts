@@ -48,7 +48,7 @@ const requests: { [Code in ProblemCode]: (site: Site, t: TestContext) => Promise
   },
   token_invalid: (site) => get(site, '/me', bearer('x')),
   authorization_malformed: (site) => get(site, '/me', { authorization: 'Bearer' }),
-  bearer_not_accepted: (site) => get(site, '/account/tokens', bearer('x')),
+  bearer_not_accepted: (site) => get(site, '/account/sessions', bearer('x')),
   scheme_not_accepted: (site) => get(site, '/me', basic({ email: 'eve@example.com' })),
   confirmation_required: (_site, t) =>
     answer(

@@ -137,7 +137,7 @@ describe('an account with an identity', () => {
       company.forgery = { claims }
       const visitor = site.visitor()
       await goWith(visitor)
-      return (await visitor.json('/account/tokens', { name: 'CI' })).status === 201
+      return (await visitor.json('/account/security/totp', {})).status === 200
     }
     await signUpWith(site)
     assert.equal(await isFresh({}), true, 'it has no stronger proof')

@@ -228,7 +228,7 @@ describe('a recovery code of another account', () => {
 describe('a code in the body of a request with Basic', () => {
   test('T6 does not sign in', async (t) => {
     const { site, ada, app } = await twoSites(t)
-    for (const path of ['/account/tokens', '/account/name']) {
+    for (const path of ['/account/security/totp', '/account/name']) {
       const body = { name: 'Mallory', code: app.nextCode() }
       const { status, record } = await site.visitor().json(path, body, basic(ada))
       assert.deepEqual([status, record.code], [403, 'second_factor_required'], path)
