@@ -9,31 +9,29 @@ export {
   ignoreSession,
   reportFailure,
 } from './auth.ts'
-export type { Authentication, Duration, LoginOptions } from './authentication.ts'
+export type { Authentication, Duration } from './authentication.ts'
 export {
   AsyncRequestAuthenticator,
   type Find,
   RequestAuthenticator,
   type UserOrNothing,
 } from './authenticator.ts'
-export type { BasicAuthorization, BearerAuthorization, RealmOptions } from './authorization.ts'
+export type { BasicAuthorization, BearerAuthorization } from './authorization.ts'
 export { AsyncBasicAuthenticator, BasicAuthenticator } from './basic.ts'
 export { AsyncBearerAuthenticator, BearerAuthenticator } from './bearer.ts'
 export type { Class } from './checks.ts'
 export {
   AsyncCredentialsAuthenticator,
   CredentialsAuthenticator,
-  type CredentialsOptions,
   type PasswordCredentials,
 } from './credentials.ts'
 export { refuseCrossSite } from './cross-site.ts'
 export { AuthError, Forbidden, Misuse, Unauthorized, Undecided } from './errors.ts'
-export { type GuardOptions, guard, type ProofOptions } from './guard.ts'
+export { type GuardOptions, guard } from './guard.ts'
 export { nextPath, withNext } from './next-path.ts'
 export { redirectUnless } from './redirect-unless.ts'
 export {
   AsyncSessionAuthenticator,
   type SessionAuthenticatable,
   SessionAuthenticator,
-  type SessionOptions,
 } from './session.ts'

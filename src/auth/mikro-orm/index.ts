@@ -1,6 +1,6 @@
-export { type Databases, type DatabasesOptions, databases, entityManager } from './databases.ts'
+export { databases, entityManager } from './databases.ts'
 export { KeyLookUp } from './key-look-up.ts'
-export { LastUses, type LastUsesOptions } from './last-uses.ts'
+export { LastUses } from './last-uses.ts'
 export { LookUp } from './look-up.ts'
 export type { LookUpOptions, LookUps } from './look-ups.ts'
 export type { ModelOptions } from './model.ts'
