@@ -25,7 +25,7 @@ const launchOptions = {
 }
 
 // The tests that a change most often breaks run in `npm test`, and the others in `npm run test:all`.
-const quick = ['account', 'sign-in', 'sign-up', 'with-script', 'without-script'].map(
+const quick = ['api-tokens', 'sign-in', 'sign-up', 'with-script', 'without-script'].map(
   (name) => `**/${name}.spec.ts`,
 )
 const backForwardCache = '**/back-forward-cache.spec.ts'

@@ -1,13 +1,5 @@
 import { AuthenticatorApp, ageSessions, turnOnApp, useRecoveryCodes } from './authenticator-app.ts'
-import {
-  changePassword,
-  closeAccount,
-  confirm,
-  createToken,
-  enterCode,
-  signOutEverywhereElse,
-  signUp,
-} from './forms.ts'
+import { changePassword, closeAccount, enterCode, signOutEverywhereElse, signUp } from './forms.ts'
 import { expect, test } from './site.ts'
 import { expectSound } from './soundness.ts'
 
@@ -48,25 +40,6 @@ test('the sessions page is accessible with one session, with two, and with a not
   await signOutEverywhereElse(page)
   await expect(page.getByText('You have been signed out everywhere else.')).toBeVisible()
   await expectSound(page, 'Sessions')
-})
-
-test('the tokens page is accessible without tokens, with an error, with a new token, and with a notice', async ({
-  page,
-  account,
-}) => {
-  await account.signIn(page)
-  await page.goto('/account/tokens')
-  await expectSound(page, 'API tokens')
-  await createToken(page, '')
-  await expectSound(page, 'Error: API tokens')
-  await createToken(page, 'T'.repeat(100))
-  await expect(page.getByLabel('Token', { exact: true })).toBeVisible()
-  await page.locator('summary', { hasText: 'Revoke' }).click()
-  await expectSound(page, 'API tokens')
-  await page.locator('summary', { hasText: 'Revoke' }).click()
-  await confirm(page, { of: 'TTTT', button: 'Revoke' })
-  await expect(page.getByText(/has been revoked\.$/)).toBeVisible()
-  await expectSound(page, 'API tokens')
 })
 
 test('the password page, with and without errors, and the activity page are accessible', async ({
@@ -111,7 +84,7 @@ test('the security pages are accessible before, during and after the set-up of a
 
 test('the confirmation page is accessible, also with errors', async ({ page, account }) => {
   await turnOnApp(page, account)
-  await page.goto('/confirm?next=/account/tokens')
+  await page.goto('/confirm?next=/account/security')
   await expectSound(page, 'Confirm it is you')
   await page.getByRole('button', { name: 'Continue', exact: true }).click()
   await expectSound(page, 'Error: Confirm it is you')

@@ -100,7 +100,7 @@ test('pages are accessible with forced colours', async ({ page, account }) => {
   await expect(page.getByRole('alert')).toBeFocused()
   await expectAccessible(page, 'on the sign-up page')
   await account.signIn(page)
-  for (const path of ['/', '/account/tokens']) {
+  for (const path of ['/', '/account/security']) {
     await page.goto(path)
     await expectAccessible(page, `on ${path}`)
   }

@@ -66,14 +66,6 @@ export async function chooseNewPassword(
   await page.getByRole('button', { name: 'Save new password' }).click()
 }
 
-/** Fills in the form for a new token, and sends it. */
-export async function createToken(page: Page, name: string) {
-  const field = page.getByLabel('Name', { exact: true })
-  if (!(await field.isVisible())) await page.getByText('New token', { exact: true }).click()
-  await field.fill(name)
-  await page.getByRole('button', { name: 'Create token' }).click()
-}
-
 /** Clicks a button in the list item that contains a text, and confirms the action. */
 export async function confirm(page: Page, { of: text, button }: { of: string; button: string }) {
   const row = page.getByRole('listitem').filter({ hasText: text })

@@ -28,7 +28,7 @@ test('pages fit at twice the font size', async ({ page, account }) => {
   await expectToFit(page, 1280)
 
   // With every question of the page open.
-  for (const path of ['/account/sessions', '/account/security', '/account/tokens', '/account/passkeys']) {
+  for (const path of ['/account/sessions', '/account/security', '/account/passkeys']) {
     await page.goto(path)
     await page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true")
     await expectToFit(page, 360)

@@ -85,33 +85,17 @@ test.describe('with script', () => {
   })
 })
 
-test('a user confirms their identity before creating a token, and before setting up or removing an app', async ({
+test('a user confirms their identity before setting up or removing an app', async ({
   page,
   server,
   account,
 }) => {
   await account.signIn(page)
-  await page.goto('/account/tokens')
-  await page.getByText('New token', { exact: true }).click()
-  await page.getByLabel('Name', { exact: true }).fill('Backup & restore')
   ageSessions(server)
-  await page.getByRole('button', { name: 'Create token' }).click()
-  await expect(page).toHaveTitle('Confirm it is you – koa-authenticators')
-  await expect(page.getByText('Before you create an API token')).toBeVisible()
-  await page.getByLabel('Password', { exact: true }).fill(account.password)
-  await page.getByRole('button', { name: 'Continue' }).click()
-  await expect(page.getByText('Thank you. You can continue now.')).toBeVisible()
-  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Backup & restore')
-  await page.getByRole('button', { name: 'Create token' }).click()
-  await expect(page.getByLabel('Token', { exact: true })).toBeVisible()
-
-  ageSessions(server)
-  await page.goto('/account/tokens')
-  await page.getByRole('link', { name: 'New token' }).click()
-  await page.getByRole('link', { name: 'Cancel' }).click()
-  await expect(page).toHaveURL('/account/tokens')
-
   await page.goto('/account/security')
+  await page.getByRole('link', { name: 'Set up authenticator app' }).click()
+  await page.getByRole('link', { name: 'Cancel' }).click()
+  await expect(page).toHaveURL('/account/security')
   await page.getByRole('link', { name: 'Set up authenticator app' }).click()
   await page.getByLabel('Password', { exact: true }).fill(account.password)
   await page.getByRole('button', { name: 'Continue' }).click()

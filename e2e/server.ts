@@ -14,11 +14,11 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts a server with a new database. It inherits only `PATH` from the environment. */
+/** Starts a server with a new database. It inherits only `PATH` from the environment, and does not read `.env` of the repository. */
 export async function startServer(variables: Record<string, string>): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'koa-authenticators-e2e-'))
-  const child = spawn(process.execPath, ['src/start.js', 'server'], {
-    cwd: join(import.meta.dirname, '..'),
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../src/start.js'), 'server'], {
+    cwd: dataDir,
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'test',

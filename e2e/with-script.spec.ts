@@ -56,13 +56,13 @@ test.describe('the clipboard', () => {
 
   test('the button copies the whole command, and shows “Copied” for two seconds', async ({ page }) => {
     await page.clock.install()
-    await page.goto('/')
-    const terminal = page.getByRole('group', { name: 'Call the API with a token' })
-    const copy = terminal.getByRole('button', { name: 'Copy: Call the API with a token' })
+    await page.goto('/styleguide')
+    const terminal = page.getByRole('group', { name: 'A command' })
+    const copy = terminal.getByRole('button', { name: 'Copy: A command' })
     await copy.press('Enter')
 
     await expect(copy).toHaveText('Copied')
-    await expect(page.getByRole('status')).toHaveText('Copied: Call the API with a token')
+    await expect(page.getByRole('status')).toHaveText('Copied: A command')
     const lines = await terminal.locator('code').textContent()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${lines}\n`)
 
