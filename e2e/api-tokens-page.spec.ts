@@ -78,6 +78,6 @@ test('the tokens page shows a command that calls the API', async ({ page, server
   await account.signIn(page)
   await page.goto('/account/tokens')
   await expect(page.locator('.terminal code')).toHaveText(
-    `curl '${server.url}/me' \\\n  -H "Authorization: Bearer $TOKEN"`,
+    `curl ${server.url}/me \\\n  -H "Authorization: Bearer $TOKEN"`,
   )
 })
