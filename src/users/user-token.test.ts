@@ -83,7 +83,7 @@ describe('UserToken', () => {
 })
 
 describe('issueToken', () => {
-  test('S75 returns a token that is valid for 30 days, and its stored digest', () => {
+  test('M4 S75 returns a token that is valid for 30 days, and its stored digest', () => {
     const now = Date.UTC(2030, 0, 1)
     const { token, value, expiresAt } = issueToken(now)
     assert.match(token, /^kauth_[\w-]{49}$/)
