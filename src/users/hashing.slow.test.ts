@@ -17,7 +17,7 @@ function requestsOf(site: Site): Record<string, (email: string, secret: string) 
     Basic: (email, secret) => site.visitor().post('/login', basic({ email }, secret)),
     'Basic for a JWT': (email, secret) => site.visitor().post('/login?as=jwt', basic({ email }, secret)),
     'Basic at the account': (email, secret) =>
-      site.visitor().get('/account/tokens', basic({ email }, secret)),
+      site.visitor().get('/account/sessions', basic({ email }, secret)),
     'Basic as an admin': (email, secret) => site.visitor().get('/secure', basic({ email }, secret)),
   }
 }

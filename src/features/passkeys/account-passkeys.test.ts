@@ -212,10 +212,10 @@ describe('POST /confirm with a passkey', () => {
       authenticator.get(await loadOptions(site.visitor(), '/login')),
       '{}',
     ]) {
-      const form = await visitor.form('/confirm', { credential, next: '/account/tokens' })
+      const form = await visitor.form('/confirm', { credential, next: '/account/sessions' })
       assert.equal(form.status, 401)
       assert.match(form.text, /The passkey was not accepted/)
-      assert.match(form.text, /name="next" value="\/account\/tokens"/)
+      assert.match(form.text, /name="next" value="\/account\/sessions"/)
     }
     assert.equal((await visitor.json('/confirm', { credential: '{}' })).record.code, 'wrong_credentials')
     assert.equal((await visitor.json('/account/security/totp', {})).record.code, 'confirmation_required')

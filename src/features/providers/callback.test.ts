@@ -124,8 +124,8 @@ describe('the callback', () => {
     company.forgery = { claims: { auth_time } }
     const other = site.visitor()
     assert.equal((await goWith(other)).headers.location, '/account')
-    const confirmed = await goWith(visitor, '/confirm/with/company', { next: '/account/tokens' })
-    assert.equal(confirmed.headers.location, '/account/tokens')
+    const confirmed = await goWith(visitor, '/confirm/with/company', { next: '/account/sessions' })
+    assert.equal(confirmed.headers.location, '/account/sessions')
     company.forgery = { claims: { auth_time, sub: 'person-2' } }
     await signUpWith(site, { name: 'Bob', email: 'bob@example.com' })
     const rows = await sql(site, 'select data from sessions')

@@ -19,8 +19,8 @@ import { recordStatements } from '../../testing/record-statements.ts'
 import { fromBase32 } from '../../testing/second-factor.ts'
 import { ProviderFlow } from './provider-flow.ts'
 
-const next = '/account/tokens'
-const again = '/confirm?next=%2Faccount%2Ftokens'
+const next = '/account/sessions'
+const again = '/confirm?next=%2Faccount%2Fsessions'
 const justNow = () => ({ auth_time: Math.floor(Date.now() / 1000) })
 
 describe('a flow', () => {

@@ -55,8 +55,8 @@ describe('a site with node-oidc-provider', () => {
     assert.equal((await sql(site, 'select id from users where email_verified_at is not null')).length, 1)
 
     const other = site.visitor()
-    const again = { visitor: other, person, fields: { next: '/account/tokens' } }
-    assert.equal((await goTo(again)).headers.location, '/account/tokens')
+    const again = { visitor: other, person, fields: { next: '/account/sessions' } }
+    assert.equal((await goTo(again)).headers.location, '/account/sessions')
     const { headers } = await visitor.form('/logout', {})
     assert.equal(headers.location, '/')
     assert.equal((await visitor.get('/me')).status, 401)

@@ -94,11 +94,11 @@ describe('an account with an identity', () => {
     const { person } = await signUpAndLink(site)
     const app = await turnOnApp(site, person)
     const visitor = site.visitor()
-    const { headers } = await goWith(visitor, '/login/with/company', { next: '/account/tokens' })
-    assert.equal(headers.location, '/login/code?next=%2Faccount%2Ftokens')
+    const { headers } = await goWith(visitor, '/login/with/company', { next: '/account/sessions' })
+    assert.equal(headers.location, '/login/code?next=%2Faccount%2Fsessions')
     assert.equal((await visitor.get('/me')).status, 401)
-    const signedIn = await visitor.form('/login/code', { code: app.nextCode(), next: '/account/tokens' })
-    assert.equal(signedIn.headers.location, '/account/tokens')
+    const signedIn = await visitor.form('/login/code', { code: app.nextCode(), next: '/account/sessions' })
+    assert.equal(signedIn.headers.location, '/account/sessions')
     assert.equal((await visitor.get('/me')).status, 200)
     assert.equal((await visitor.form('/confirm/with/company', {})).status, 409)
   })
@@ -153,15 +153,15 @@ describe('an account with an identity', () => {
     await ageSessions(site)
     const confirm = async (claims: Record<string, unknown>) => {
       company.forgery = { claims }
-      return (await goWith(visitor, '/confirm/with/company', { next: '/account/tokens' })).headers.location
+      return (await goWith(visitor, '/confirm/with/company', { next: '/account/sessions' })).headers.location
     }
-    const again = '/confirm?next=%2Faccount%2Ftokens'
+    const again = '/confirm?next=%2Faccount%2Fsessions'
     assert.equal(await confirm({}), again)
     assert.match(await noticeOn(visitor, again), /Company did not ask you to sign in again/)
     assert.equal(await confirm({ auth_time: now() - 3600 }), again)
     assert.equal(await confirm({ auth_time: now(), sub: 'person-2' }), again)
     const before = visitor.session
-    assert.equal(await confirm({ auth_time: now() }), '/account/tokens')
+    assert.equal(await confirm({ auth_time: now() }), '/account/sessions')
     assert.notEqual(visitor.session, before)
   })
 })

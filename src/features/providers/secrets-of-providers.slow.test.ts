@@ -30,7 +30,7 @@ describe('the secrets of a provider', () => {
     }
     const visitor = await signUpWith(site)
     const start = async (path = '/login/with/company') => {
-      const url = urlOf(await visitor.form(path, { next: '/account/tokens' }))
+      const url = urlOf(await visitor.form(path, { next: '/account/sessions' }))
       for (const name of ['state', 'nonce', 'code_challenge']) canaries.add(url.searchParams.get(name) ?? '')
       const response = await fetch(url, { redirect: 'manual' })
       const { pathname, search, searchParams } = new URL(response.headers.get('location') ?? '')

@@ -8,7 +8,7 @@ import { ada, goWith, identities, providerSite, signUpForm, signUpWith } from '.
 import { receiveMails } from '../../testing/receive-mails.ts'
 import { ageSessions } from '../../testing/second-factor.ts'
 
-const next = '/account/tokens?name=CI'
+const next = '/account/sessions?name=CI'
 const newPassword = 'eight wise canaries 1816'
 
 describe('/signup/with', () => {

@@ -100,7 +100,7 @@ describe('POST /login/code', () => {
   test('H1 redirects to the sign-in page if no sign-in is pending, and drops an unsafe `next`', async (t) => {
     const visitor = (await startSite(t)).visitor()
     const locations: [string, string][] = [
-      ['/account/tokens', '/login?expired&next=%2Faccount%2Ftokens'],
+      ['/account/sessions', '/login?expired&next=%2Faccount%2Fsessions'],
       ['//evil.example', '/login?expired'],
       ['\ud800', '/login?expired'],
     ]

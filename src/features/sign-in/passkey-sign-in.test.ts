@@ -75,9 +75,9 @@ describe('POST /login/passkey', () => {
     const authenticator = await addPasskey(visitor)
     await turnOnApp(site, ada)
     const browser = site.visitor()
-    const fields = { next: '/account/tokens?x=1', remember: 'on' }
+    const fields = { next: '/account/sessions?x=1', remember: 'on' }
     const { status, headers, cookies } = await signInWithPasskey(browser, authenticator, { fields })
-    assert.deepEqual([status, headers.location], [303, '/account/tokens?x=1'])
+    assert.deepEqual([status, headers.location], [303, '/account/sessions?x=1'])
     assert.ok(cookies.some((each) => /^session=[\w-]{43}; Max-Age=2592000;/.test(each)))
     assert.equal((await browser.get('/me')).record.id, ada.id)
     assert.equal(
@@ -115,7 +115,7 @@ describe('POST /login/passkey', () => {
     const authenticator = await addPasskey(visitor)
     const attempt = async (from: SoftwareAuthenticator, overrides: Overrides = {}) => {
       const browser = site.visitor()
-      const fields = { next: '/account/tokens' }
+      const fields = { next: '/account/sessions' }
       const answer = await signInWithPasskey(browser, from, { overrides, fields })
       assert.equal(answer.status, 401)
       assert.ok(optionsOf(answer), 'the form has new options')
@@ -124,7 +124,7 @@ describe('POST /login/passkey', () => {
     }
     const page = await attempt(newAuthenticator())
     assert.match(page, /The passkey was not accepted/)
-    assert.match(page, /name="next" value="\/account\/tokens"/)
+    assert.match(page, /name="next" value="\/account\/sessions"/)
     for (const overrides of [
       { flags: 1 },
       { origin: 'https://evil.example' },

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { password } from '../../testing/people.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
 
-const good = ['/account/tokens?before=x&a=%2F#new', '/loginx', '/login/more', '/users/login', '/?/login']
+const good = ['/account/sessions?before=x&a=%2F#new', '/loginx', '/login/more', '/users/login', '/?/login']
 
 // The paths of sign-in, sign-out and sign-up, and paths that are too long.
 const dropped = [
@@ -29,7 +29,7 @@ describe('the redirect after sign-in', () => {
     }
     for (const path of [
       '/account',
-      '/account/tokens?before=1&x=%2F',
+      '/account/sessions?before=1&x=%2F',
       '/account/sessions',
       '/account/activity',
     ]) {

@@ -162,9 +162,9 @@ describe('POST /users as a form', () => {
 
   test('redirects to the requested page on this site, even after an invalid form', async (t) => {
     const site = await startSite(t)
-    const next = '/account/tokens?a=1'
+    const next = '/account/sessions?a=1'
     const wrong = await site.visitor().form('/users', { ...fields({ confirmPassword: 'other' }), next })
-    assert.match(wrong.text, /<input type="hidden" name="next" value="\/account\/tokens\?a=1">/)
+    assert.match(wrong.text, /<input type="hidden" name="next" value="\/account\/sessions\?a=1">/)
     const { status, headers } = await site.visitor().form('/users', { ...fields(), next })
     assert.deepEqual([status, headers.location], [303, next])
     const bob = { ...fields({ email: 'bob@example.com' }), next: '//evil.example' }
