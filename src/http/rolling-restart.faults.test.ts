@@ -11,7 +11,8 @@ import { Visitor } from '../testing/visitor.ts'
 const enough = 10_000
 
 describe('a rolling restart of two processes behind HAProxy', onlyWith('haproxy'), () => {
-  test('loses none of 10,000 requests', async (t) => {
+  // Several times as long as it takes on an idle machine.
+  test('loses none of 10,000 requests', { timeout: 3_600_000 }, async (t) => {
     const variables = {
       DATA_DIR: await temporaryFolder(t),
       TRUST_PROXY: '127.0.0.1',
@@ -58,10 +59,12 @@ describe('a rolling restart of two processes behind HAProxy', onlyWith('haproxy'
     }
     const restart = async (index: number) => {
       const old = servers[index] ?? assert.fail()
+      console.error(new Date().toISOString(), 'stopping', index, sent)
       old.child.kill('SIGTERM')
       const { code, stderr } = await old.ended
       assert.deepEqual([code, stderr], [0, ''])
       servers[index] = await start(ports[index] ?? 0)
+      console.error(new Date().toISOString(), 'restarted', index, sent)
       await until('HAProxy uses the new process', () => proxy.isUp(index))
     }
     const clients = Promise.all(Array.from({ length: 20 }, (_, number) => client(number)))
