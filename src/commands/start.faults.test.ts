@@ -51,7 +51,7 @@ const badStarts: Record<string, BadStart> = {
   'a truncated database': {
     async prepare(folder) {
       const database = new Database(join(folder, 'site.sqlite'))
-      database.exec('create table notes (text text); create index notes_index on notes (text)')
+      database.exec('create table test_notes (text text); create index test_notes_index on test_notes (text)')
       const pages = database.serialize()
       database.close()
       await writeFile(join(folder, 'site.sqlite'), pages.subarray(0, 5000))
@@ -69,7 +69,7 @@ const badStarts: Record<string, BadStart> = {
   },
   'a read-only database': {
     async prepare(folder) {
-      new Database(join(folder, 'site.sqlite')).exec('create table notes (text text)').close()
+      new Database(join(folder, 'site.sqlite')).exec('create table test_notes (text text)').close()
       await chmod(join(folder, 'site.sqlite'), 0o444)
       await chmod(folder, 0o777)
     },

@@ -16,7 +16,7 @@ async function open(t: TestContext, { connections = 2, timeout = 2_000 } = {}) {
   const run = (sql: string, transaction?: Transaction) =>
     connection.execute<{ n: number }[]>(sql, [], 'all', transaction)
   await run(
-    "create table notes (id int primary key, text text not null); insert into notes values (1, 'one'), (2, 'two')",
+    "create table test_notes (id int primary key, text text not null); insert into test_notes values (1, 'one'), (2, 'two')",
   )
   t.after(async () => {
     await orm.close()
@@ -27,7 +27,7 @@ async function open(t: TestContext, { connections = 2, timeout = 2_000 } = {}) {
     connection,
     run,
     proxy,
-    count: async () => Number((await run('select count(*) as n from notes'))[0]?.n),
+    count: async () => Number((await run('select count(*) as n from test_notes'))[0]?.n),
   }
 }
 
@@ -49,8 +49,8 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
   test('N10 gives up waiting for a lock and for a long statement, and keeps the connection', async (t) => {
     const { connection, run, count } = await open(t)
     const other = await connection.begin()
-    await run("update notes set text = 'other' where id = 1", other)
-    await assert.rejects(run("update notes set text = 'mine' where id = 1"), { code: '55P03' })
+    await run("update test_notes set text = 'other' where id = 1", other)
+    await assert.rejects(run("update test_notes set text = 'mine' where id = 1"), { code: '55P03' })
     await assert.rejects(run('select pg_sleep(60)'), { code: '57014' })
     await connection.rollback(other)
     assert.equal(await count(), 2)
@@ -76,11 +76,11 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     await run(end)
     assert.equal(await count(), 2)
     const transaction = await connection.begin()
-    await run("update notes set text = 'lost' where id = 1", transaction)
+    await run("update test_notes set text = 'lost' where id = 1", transaction)
     await run(end)
     await assert.rejects(run('select 1', transaction), DriverException)
     await connection.rollback(transaction)
-    assert.deepEqual(await run("select count(*)::int as n from notes where text = 'lost'"), [{ n: 0 }])
+    assert.deepEqual(await run("select count(*)::int as n from test_notes where text = 'lost'"), [{ n: 0 }])
     for (let i = 0; i < 5; i += 1) assert.equal(await count(), 2)
   })
 
@@ -97,10 +97,10 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
     // PostgreSQL has no such isolation level, so `begin` fails.
     for (let i = 0; i < 5; i += 1)
       await assert.rejects(connection.begin({ isolationLevel: IsolationLevel.SNAPSHOT }), DriverException)
-    await run('alter table notes add constraint late unique (text) deferrable initially deferred')
+    await run('alter table test_notes add constraint late unique (text) deferrable initially deferred')
     for (let i = 0; i < 5; i += 1)
       await assert.rejects(
-        connection.transactional((trx) => run("insert into notes values (3, 'one')", trx)),
+        connection.transactional((trx) => run("insert into test_notes values (3, 'one')", trx)),
         UniqueConstraintViolationException,
       )
     assert.deepEqual(await Promise.all([count(), count(), count()]), [2, 2, 2])
@@ -109,14 +109,16 @@ describe('KyselyPostgresDriver', onlyPostgres, () => {
   test('closes a connection whose server has become read-only', async (t) => {
     const { run, count } = await open(t, { connections: 1 })
     await run('set default_transaction_read_only = on')
-    await assert.rejects(run('delete from notes'), { code: '25006' })
-    await run('delete from notes where id = 1')
+    await assert.rejects(run('delete from test_notes'), { code: '25006' })
+    await run('delete from test_notes where id = 1')
     assert.equal(await count(), 1)
   })
 
   test('rejects a NUL in a value, and keeps the connection', async (t) => {
     const { connection, count } = await open(t)
-    await assert.rejects(connection.execute('select ? as n', ["\0'; drop table notes --"]), { code: '22021' })
+    await assert.rejects(connection.execute('select ? as n', ["\0'; drop table test_notes --"]), {
+      code: '22021',
+    })
     assert.equal(await count(), 2)
   })
 })

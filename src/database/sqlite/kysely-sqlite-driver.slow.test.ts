@@ -15,11 +15,11 @@ import { sqlite } from './sqlite.ts'
 /** A database with one table, and a second connection that simulates another process. A statement waits for `timeout` milliseconds. */
 async function open(t: TestContext, timeout = 600_000) {
   const folder = await mkdtemp(join(tmpdir(), 'koa-authenticators-'))
-  const path = join(folder, 'notes.sqlite')
+  const path = join(folder, 'test_notes.sqlite')
   const orm = await MikroORM.init(databaseOptions(sqlite(`sqlite:${path}`, { timeout }).options, schema))
   await orm.connect()
   const other = new Database(path, { timeout: 0 })
-  other.exec('create table notes (id integer primary key, text text not null unique)')
+  other.exec('create table test_notes (id integer primary key, text text not null unique)')
   t.after(async () => {
     other.close()
     await orm.close(true)
@@ -27,11 +27,11 @@ async function open(t: TestContext, timeout = 600_000) {
   })
   const run = (sql: string, em: EntityManager = orm.em.fork()): Promise<{ n: number }[]> =>
     em.getConnection().execute(sql, [], 'all', em.getTransactionContext())
-  const count = async () => (await run('select count(*) as n from notes'))[0]?.n
+  const count = async () => (await run('select count(*) as n from test_notes'))[0]?.n
   return { orm, other, run, count, path }
 }
 
-const note = (text: string) => `insert into notes (text) values ('${text}')`
+const note = (text: string) => `insert into test_notes (text) values ('${text}')`
 
 describe('KyselySqliteDriver', { concurrency: true }, () => {
   test('N3 sets no busy timeout, because it would block the event loop', async (t) => {
@@ -87,7 +87,7 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
   test('takes the write lock at the start of a transaction', async (t) => {
     const { orm, other, run } = await open(t)
     await orm.em.transactional(async (em) => {
-      await run('select * from notes', em)
+      await run('select * from test_notes', em)
       assert.throws(() => other.exec(note('theirs')), { code: 'SQLITE_BUSY' })
       await run(note('ours'), em)
     })
@@ -109,7 +109,7 @@ describe('KyselySqliteDriver', { concurrency: true }, () => {
 
   test('continues after a transaction that SQLite rolled back by itself', async (t) => {
     const { orm, run, count } = await open(t)
-    await run(`create trigger broken before insert on notes when new.text = 'bad'
+    await run(`create trigger broken before insert on test_notes when new.text = 'bad'
                begin select raise(rollback, 'by itself'); end`)
     const failing = orm.em.transactional(async (em) => {
       await run(note('good'), em)
