@@ -1,6 +1,9 @@
 import type { AnySite } from '../people.ts'
 
-/** A site whose visitors repeat a request until its response is not 503, because a busy machine can exceed a time limit of the server. */
+/**
+ * A site whose visitors repeat a request until its response is not 503, because a busy machine can exceed a time limit of the server.
+ * The 503 of a proxy, which has no request id of the site, is returned.
+ */
 export function patient(site: AnySite): AnySite {
   const visitor = (session?: string) => {
     const visitor = site.visitor(session)
@@ -8,7 +11,7 @@ export function patient(site: AnySite): AnySite {
     visitor.send = async (...request) => {
       for (;;) {
         const answer = await send(...request)
-        if (answer.status !== 503) return answer
+        if (answer.status !== 503 || !answer.requestId) return answer
       }
     }
     return visitor
