@@ -90,7 +90,7 @@ export class Visitor {
       request: `${method} ${path}`,
       status,
       headers,
-      requestId: String(requestId),
+      requestId: String(requestId ?? ''),
       challenges: headersDistinct['www-authenticate'] ?? [],
       cookies: headersDistinct['set-cookie'] ?? [],
       text,
