@@ -35,7 +35,7 @@ export class Outbox {
     this.#queue = new MailQueue(orm)
   }
 
-  /** Adds a mail in the transaction of `em`. It is sent within a second after the commit. */
+  /** Adds a mail in the transaction of `em`. It is sent at the next poll after the commit. */
   add(em: EntityManager, mail: NewMail): Promise<void> {
     return queueMail(em, mail, this.#options.now?.())
   }

@@ -29,7 +29,8 @@ export const requestFinished = channel('koa-authenticators:request')
 const sessionEvents = ['signed in', 'signed out']
 
 /**
- * Writes the events of each request to the audit trail. Logs a line for each request in the names of OpenTelemetry, without its query, headers and body, because they can contain secrets.
+ * Writes the events of each request to the audit trail. Logs a line for each request in the names of OpenTelemetry, without its query,
+ * headers and body, because they can contain secrets.
  * `ctx.requestId` and the response header `X-Request-Id` identify the request, also in other lines. A trusted proxy can set this
  * id, and the trace of the request.
  */
