@@ -37,8 +37,8 @@ describe('the server', { concurrency: 2 }, () => {
     assert.deepEqual([code, stderr, server.log.at(-1)?.msg], [0, '', 'stopped'])
 
     const again = await startServer(t, { DATA_DIR: folder })
-    const { text } = await again.visitor().get('/account/tokens', basic(person))
-    assert.equal(typeof JSON.parse(text)[0].lastUsedAt, 'string', text)
+    const { text } = await again.visitor().post('/account/data', basic(person))
+    assert.equal(typeof JSON.parse(text).tokens[0].lastUsedAt, 'string', text)
   })
 
   test('F2 gives other users of the machine no access to its files, and warns if they can access DATA_DIR', async (t) => {

@@ -138,7 +138,7 @@ describe('GET /account/activity', () => {
 
   test('has older events on further pages, as HTML and as JSON', async (t) => {
     const { ada: browser } = await siteWithAda(t)
-    for (let i = 0; i < 150; i += 1) await browser.json('/account/tokens', { name: `${i}` })
+    for (let i = 0; i < 150; i += 1) await browser.json('/account/name', { name: `${i}` })
     const first = await browser.get('/account/activity')
     const [, older = ''] =
       /^<(\/account\/activity\?before=[\da-f-]{36})>; rel="next"$/.exec(String(first.headers.link)) ?? []
@@ -148,7 +148,7 @@ describe('GET /account/activity', () => {
       [all.length, new Set(all.map(({ id }) => id)).size, second.headers.link],
       [152, 152, undefined],
     )
-    assert.deepEqual([all[0].event, all.at(-1).event], ['token created', 'signed up'])
+    assert.deepEqual([all[0].event, all.at(-1).event], ['name changed', 'signed up'])
     assert.match(
       (await browser.page('/account/activity')).text,
       new RegExp(`href="${older.replace('?', '\\?')}">Older events<`),
