@@ -12,7 +12,9 @@ import { temporaryFolder } from '../src/testing/server-process.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const run = (name: string, ...args: string[]) => promisify(execFile)(findProgram(name) ?? '', args)
+// The file of Caddy reads a variable.
+const env = { ...process.env, PUBLIC_URL: 'https://example.com' }
+const run = (name: string, ...args: string[]) => promisify(execFile)(findProgram(name) ?? '', args, { env })
 
 /** Writes a file of `deploy` with the path of a certificate that exists. Returns its path and its folder. */
 async function withCertificate(t: TestContext, file: string) {
@@ -58,6 +60,42 @@ describe('the files in deploy', () => {
   test('are valid for Prometheus', onlyWith('promtool'), async () => {
     await run('promtool', 'check', 'config', join(root, 'deploy/prometheus.yml'))
   })
+
+  test(
+    'alert an operator of failed requests, but not of failed health checks',
+    onlyWith('promtool'),
+    async (t) => {
+      const requests = (route: string, status: number, perMinute: number) => ({
+        series: `http_server_request_duration_count{job="site",http_route="${route}",http_response_status_code="${status}"}`,
+        values: `0+${perMinute}x20`,
+      })
+      const alertsAfter = (labels: string[], ...series: object[]) => ({
+        interval: '1m',
+        input_series: series,
+        promql_expr_test: [
+          {
+            expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+            eval_time: '20m',
+            exp_samples: labels.map((name) => ({ labels: `{alertname="${name}"}`, value: 1 })),
+          },
+        ],
+      })
+      const events = (event: string, perMinute: number) => ({
+        series: `koa_authenticators_events_total{job="site",event="${event}"}`,
+        values: `0+${perMinute}x20`,
+      })
+      const tests = [
+        alertsAfter([], requests('/login', 200, 60), requests('/readyz', 503, 60)),
+        alertsAfter(['ServerErrors'], requests('/login', 200, 60), requests('/me', 503, 60)),
+        alertsAfter(['CredentialStuffing'], events('credentials refused', 600), events('signed in', 0)),
+      ]
+      const path = join(await temporaryFolder(t), 'test.yml')
+      // JSON is YAML.
+      const rule_files = [join(root, 'deploy/prometheus-rules.yml')]
+      await writeFile(path, JSON.stringify({ rule_files, evaluation_interval: '1m', tests }))
+      await run('promtool', 'test', 'rules', path)
+    },
+  )
 
   test('are valid YAML with the expected parts', () => {
     const kinds = parse('deploy/kubernetes.yaml').map(({ kind }) => kind)

@@ -71,7 +71,7 @@ export function requestLog(log: Logger, trail: { record(event: AuditEvent): Prom
   }
 }
 
-/** The template of the path, such as `/account/tokens/:id`. `undefined` for files, health checks and unknown paths. */
+/** The template of the path, such as `/account/tokens/:id`. `undefined` for files and unknown paths. */
 export function routeOf(ctx: Context): string | undefined {
   // Of @koa/router.
   return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : undefined

@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { Meter } from '@opentelemetry/api'
 import { isPostgres } from '../../database/is-postgres.ts'
 import { statementDone } from '../../database/statements.ts'
+import { refusals } from '../../site/audit.ts'
 import { type FinishedRequest, requestFinished } from '../../site/request-log.ts'
 import { observeDatabase } from './observe-database.ts'
 import { observeProcess } from './observe-process.ts'
@@ -35,6 +36,8 @@ function recordRequests(meter: Meter): void {
   const events = meter.createCounter('koa_authenticators.events', {
     description: 'Events of the audit trail, such as "signed in", "credentials refused" and "throttled"',
   })
+  // Alerts compare these events. Without a value, a comparison has no result.
+  for (const event of ['signed in', ...refusals]) events.add(0, { event })
   subscribe(requestFinished.name, (message) => {
     const { ctx, duration } = message as FinishedRequest
     requests.record(duration, requestAttributes(ctx))

@@ -21,6 +21,7 @@ describe('METRICS_PORT', () => {
     await signIn(site, await signUp(site))
     await site.visitor().get('/me')
     await site.visitor().get('/problems/conflict')
+    await site.visitor().get('/readyz')
     await until('the mails are sent', async () => (await scrape(port)).koa_authenticators_mails_waiting === 0)
     const samples = await scrape(port)
     const request = (method: string, status: number, route: string) =>
@@ -28,14 +29,20 @@ describe('METRICS_PORT', () => {
         `http_server_request_duration_count{http_request_method="${method}",http_response_status_code="${status}",http_route="${route}",url_scheme="http"}`
       ]
     assert.deepEqual(
-      [request('POST', 303, '/login'), request('GET', 401, '/me'), request('GET', 200, '/problems/:code')],
-      [1, 1, 1],
+      [
+        request('POST', 303, '/login'),
+        request('GET', 401, '/me'),
+        request('GET', 200, '/problems/:code'),
+        request('GET', 200, '/readyz'),
+      ],
+      [1, 1, 1, 1],
     )
     assert.equal(samples['koa_authenticators_events_total{event="signed in"}'], 1)
     const system = isOnPostgres ? 'postgresql' : 'sqlite'
     assert.ok(Number(samples[`db_client_operation_duration_count{db_system_name="${system}"}`]) > 5)
     assert.ok(Number(samples.nodejs_eventloop_delay_p99) > 0)
     const zero = [
+      'koa_authenticators_events_total{event="throttled"}',
       'koa_authenticators_mails_waiting',
       'koa_authenticators_mails_oldest_age',
       'koa_authenticators_purge_backlog',
