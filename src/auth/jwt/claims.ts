@@ -1,5 +1,4 @@
 import { Misuse } from '../errors.ts'
-import type { Claims, JWTPayload, JWTPayloadClass } from './payload.ts'
 
 /** What all tokens of an issuer have in common. */
 export interface ClaimOptions {
@@ -26,17 +25,4 @@ export function claimRules({
   if (!(Number.isFinite(leeway) && leeway >= 0 && leeway <= 60))
     throw new Misuse('The `leeway` of tokens is 0 to 60 seconds.')
   return { issuer, audience, leeway, now }
-}
-
-/** The payload of verified claims, also of cached ones. `undefined` if they are not valid now, or live too long for the class. */
-export function parseClaims<Payload extends JWTPayload>(
-  claims: Claims,
-  { leeway, now }: ClaimRules,
-  type: JWTPayloadClass<Payload>,
-): Payload | undefined {
-  // jose has checked that they are numbers. Infinity is no lifetime.
-  const { exp, iat } = claims as { exp: number; iat: number }
-  const seconds = now() / 1000
-  const isCurrent = exp > seconds - leeway && iat <= seconds + leeway && exp - iat <= type.lifetime
-  return isCurrent ? type.parse(claims, new Date(exp * 1000)) : undefined
 }

@@ -1,8 +1,7 @@
-import { type ClaimOptions, type ClaimRules, claimRules, parseClaims } from './claims.ts'
+import { type ClaimOptions, type ClaimRules, claimRules } from './claims.ts'
 import { issuerKeys } from './issuer-keys.ts'
 import type { JWTPayload, JWTPayloadClass, JWTVerifier } from './payload.ts'
-import { VerifiedTokens } from './verified-tokens.ts'
-import { isVerified, readToken } from './verify-token.ts'
+import { TokenVerifier } from './token-verifier.ts'
 
 /** An OAuth or OpenID Connect provider. */
 export interface JWTIssuerOptions extends ClaimOptions {
@@ -20,32 +19,29 @@ export interface JWTIssuerOptions extends ClaimOptions {
 export class JWTIssuer implements JWTVerifier {
   readonly #rules: ClaimRules
   readonly #typ: string
-  readonly #keys: ReturnType<typeof issuerKeys>
-  #verified = new VerifiedTokens()
+  readonly #getKey: ReturnType<typeof issuerKeys>
+  #verifier: TokenVerifier
 
   /** Throws `Misuse` if an option is missing or unsuitable, such as an address without TLS. */
   constructor({ typ = 'at+jwt', jwksURL, timeLimit = 5000, ...rules }: JWTIssuerOptions) {
     this.#rules = claimRules(rules)
     this.#typ = typ
-    this.#keys = issuerKeys(this.#rules.issuer, jwksURL, timeLimit, () => this.#forget())
+    this.#getKey = issuerKeys(this.#rules.issuer, jwksURL, timeLimit, () => this.#forget())
+    this.#verifier = this.#forget()
   }
 
   /** The payload of a valid token, else `undefined`. Throws if the keys are needed and cannot be loaded. */
-  async verify<Payload extends JWTPayload>(
+  verify<Payload extends JWTPayload>(
     token: string,
     type: JWTPayloadClass<Payload>,
   ): Promise<Payload | undefined> {
-    if (!this.#keys.fresh) this.#forget()
-    const claims = await this.#verified.claims(token, this.#typ, async () => {
-      const read = readToken(token)
-      const isValid = read && (await isVerified(token, this.#keys, this.#typ, this.#rules))
-      return isValid ? read.claims : undefined
-    })
-    return claims && parseClaims(claims, this.#rules, type)
+    if (!this.#getKey.fresh) this.#forget()
+    return this.#verifier.verify(token, type, this.#typ)
   }
 
   // A key that the issuer has removed must stop working, also for tokens that it has verified.
-  #forget(): void {
-    this.#verified = new VerifiedTokens()
+  #forget(): TokenVerifier {
+    this.#verifier = new TokenVerifier(this.#rules, () => [{ getKey: this.#getKey }])
+    return this.#verifier
   }
 }

@@ -1,11 +1,11 @@
 import { SignJWT } from 'jose'
 import { Misuse } from '../errors.ts'
-import { type ClaimOptions, type ClaimRules, claimRules, parseClaims } from './claims.ts'
+import { type ClaimOptions, type ClaimRules, claimRules } from './claims.ts'
 import { type JWK, type JWTKey, readKey, readSecret } from './key.ts'
 import { JWTKeyError } from './key-strength.ts'
-import type { Claims, JWTPayload, JWTPayloadClass, JWTVerifier } from './payload.ts'
-import { VerifiedTokens } from './verified-tokens.ts'
-import { isVerified, maxLength, readToken } from './verify-token.ts'
+import type { JWTPayload, JWTPayloadClass, JWTVerifier } from './payload.ts'
+import { maxLength, readToken } from './read-token.ts'
+import { TokenVerifier } from './token-verifier.ts'
 
 /** The keys of an application, and the claims that all its tokens share. The first key signs. */
 export interface JWTKeysOptions extends ClaimOptions {
@@ -19,13 +19,18 @@ export interface JWTKeysOptions extends ClaimOptions {
 export class JWTKeys implements JWTVerifier {
   readonly #keys: readonly JWTKey[]
   readonly #rules: ClaimRules
-  readonly #verified = new VerifiedTokens()
+  readonly #verifier: TokenVerifier
   readonly #types = new Map<string, JWTPayloadClass>()
 
   constructor({ secrets = [], keys = [], ...rules }: JWTKeysOptions) {
     this.#rules = claimRules(rules)
     this.#keys = [...secrets.map(readSecret), ...keys.map(readKey)]
     checkKeySet(this.#keys)
+    this.#verifier = new TokenVerifier(this.#rules, ({ kid }) =>
+      this.#keys
+        .filter((key) => kid === undefined || kid === key.kid)
+        .map(({ alg, verifying }) => ({ getKey: () => verifying, algorithms: [alg] })),
+    )
   }
 
   /**
@@ -54,21 +59,11 @@ export class JWTKeys implements JWTVerifier {
   }
 
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
-  async verify<Payload extends JWTPayload>(
+  verify<Payload extends JWTPayload>(
     token: string,
     type: JWTPayloadClass<Payload>,
   ): Promise<Payload | undefined> {
-    const claims = await this.#verified.claims(token, type.typ, () => this.#verify(token, type.typ))
-    return claims && parseClaims(claims, this.#rules, type)
-  }
-
-  async #verify(token: string, typ: string): Promise<Claims | undefined> {
-    const { header, claims } = readToken(token) ?? {}
-    for (const { alg, kid, verifying } of header ? this.#keys : []) {
-      const isNamed = header?.kid === undefined || header.kid === kid
-      if (isNamed && (await isVerified(token, () => verifying, typ, this.#rules, [alg]))) return claims
-    }
-    return undefined
+    return this.#verifier.verify(token, type, type.typ)
   }
 
   /** For authenticators. Throws `Misuse` if another class has the same `typ` (RFC 8725 §3.12). */

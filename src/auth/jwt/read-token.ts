@@ -1,7 +1,4 @@
-import { type JWTVerifyGetKey, jwtVerify } from 'jose'
-import { ProviderError } from '../errors.ts'
 import { type JsonObject, parseJsonObject } from '../json-object.ts'
-import type { ClaimRules } from './claims.ts'
 import type { Claims } from './payload.ts'
 
 // The checks that jose leaves out, so that each token has one spelling and nothing in it chooses a key or an algorithm.
@@ -22,34 +19,6 @@ export function readToken(token: string): { header: JsonObject; claims: Claims }
   const [header, claims] = parts.slice(0, 2).map((part) => parseJsonObject(Buffer.from(part, 'base64url')))
   if (!header || refusedMembers.some((name) => Object.hasOwn(header, name))) return undefined
   return claims && hasTextOnly(claims.aud) ? { header, claims } : undefined
-}
-
-/** Whether the key has signed the token, and the token has that `typ` and is valid now. Throws `ProviderError` of `getKey`. */
-export async function isVerified(
-  token: string,
-  getKey: JWTVerifyGetKey,
-  typ: string,
-  { issuer, audience, leeway, now }: ClaimRules,
-  algorithms?: string[],
-): Promise<boolean> {
-  // jose requires `exp`, and `iat` because of the age. The payload class limits the lifetime.
-  const dates = { requiredClaims: ['exp'], maxTokenAge: Number.MAX_VALUE, currentDate: new Date(now()) }
-  const options = {
-    typ,
-    issuer,
-    audience,
-    clockTolerance: leeway,
-    ...dates,
-    ...(algorithms && { algorithms }),
-  }
-  try {
-    await jwtVerify(token, getKey, options)
-    return true
-  } catch (error) {
-    // jose also throws if the key does not fit the algorithm.
-    if (error instanceof ProviderError) throw error
-    return false
-  }
 }
 
 // jose ignores members of the list that are no text.

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { SignJWT } from 'jose'
+import { claimRules } from './claims.ts'
+import { type Claims, JWTPayload } from './index.ts'
+import { TokenVerifier } from './token-verifier.ts'
+
+class Note extends JWTPayload {
+  static readonly lifetime = 900
+  readonly claims: Claims
+
+  constructor(claims: Claims, expiration: Date) {
+    super(expiration)
+    this.claims = claims
+  }
+
+  static parse(claims: Claims, expiration: Date): Note {
+    return new Note(claims, expiration)
+  }
+}
+
+/** A verifier, its number of verifications, and a function that signs tokens for it. */
+function start() {
+  const made = 1_800_000_000
+  const key = createSecretKey(Buffer.alloc(32, 's'))
+  let verified = 0
+  const getKey = () => {
+    verified += 1
+    return key
+  }
+  const rules = claimRules({ issuer: 'site', audience: 'api', now: () => made * 1000 })
+  const verifier = new TokenVerifier(rules, () => [{ getKey, algorithms: ['HS256'] }])
+  const claims = { iss: 'site', aud: 'api', iat: made, exp: made + 900 }
+  const sign = (more: Record<string, unknown> = {}, secret = key) =>
+    new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(secret)
+  const claimsOf = async (token: string, typ = 'JWT') => (await verifier.verify(token, Note, typ))?.claims
+  return { sign, claimsOf, verified: () => verified }
+}
+
+describe('TokenVerifier', () => {
+  test('verifies a valid token once, and an invalid token every time', async () => {
+    const { sign, claimsOf, verified } = start()
+    const right = await sign({ name: 'Ada' })
+    for (let i = 0; i < 3; i += 1) assert.equal((await claimsOf(right))?.name, 'Ada')
+    assert.equal(verified(), 1)
+    const wrong = await sign({ name: 'Ada' }, createSecretKey(Buffer.alloc(32, 'w')))
+    for (let i = 0; i < 2; i += 1) assert.equal(await claimsOf(wrong), undefined)
+    assert.equal(verified(), 3)
+  })
+
+  test('distinguishes tokens by case, length and `typ`', async () => {
+    const { sign, claimsOf } = start()
+    const token = await sign()
+    assert.ok(await claimsOf(token))
+    const swapped = token.replace(/[a-z]/, (letter) => letter.toUpperCase())
+    for (const other of [swapped, `${token} `, token.slice(0, -1), `${token}=`])
+      assert.equal(await claimsOf(other), undefined, other)
+    assert.equal(await claimsOf(token, 'other'), undefined)
+  })
+
+  test('returns frozen claims', async () => {
+    const { sign, claimsOf } = start()
+    const claims = (await claimsOf(await sign({ roles: [{ name: 'reader' }] }))) ?? assert.fail()
+    const { roles } = claims as { roles: { name: string }[] }
+    assert.throws(() => roles.push({ name: 'admin' }), TypeError)
+    assert.throws(() => Object.assign(roles[0] ?? {}, { name: 'admin' }), TypeError)
+    assert.throws(() => Object.assign(claims, { admin: true }), TypeError)
+  })
+
+  test('drops the oldest of more than 5,000 tokens', async () => {
+    const { sign, claimsOf, verified } = start()
+    const tokens = await Promise.all(Array.from({ length: 5_001 }, (_, i) => sign({ i })))
+    for (const token of tokens) await claimsOf(token)
+    await claimsOf(tokens.at(-1) ?? '')
+    assert.equal(verified(), 5_001)
+    await claimsOf(tokens[0] ?? '')
+    assert.equal(verified(), 5_002)
+  })
+})
