@@ -7,13 +7,17 @@ import { forgedBy, named, refusedBy } from './refusal.ts'
 
 type OpenID = typeof openid
 
+type ScopedOptions = ProviderOptions & { readonly scope: string }
+
 /** The part of a provider that does not depend on OpenID Connect. */
-export abstract class BaseProvider implements IdentityProvider {
+export abstract class BaseProvider<Options extends ScopedOptions = ScopedOptions>
+  implements IdentityProvider
+{
   readonly name: string
-  protected readonly options: ProviderOptions & { readonly scope: string }
+  protected readonly options: Options
   #configuration: Promise<openid.Configuration> | undefined
 
-  constructor(options: ProviderOptions & { readonly scope: string }) {
+  constructor(options: Options) {
     const { name, clientId, callbackUrl } = options
     if (!name || !clientId) throw new Misuse('An identity provider needs a `name` and a `clientId`.')
     const url = URL.parse(callbackUrl)

@@ -24,16 +24,9 @@ export interface OAuthProviderOptions extends ProviderOptions {
  * A provider with OAuth 2.0 only. It has no ID token, so the person's record comes from an API. PKCE binds the code to the flow, if the
  * provider supports it. The provider does not say when the person authenticated.
  */
-export class OAuthProvider extends BaseProvider {
-  readonly #options: OAuthProviderOptions
-
-  constructor(options: OAuthProviderOptions) {
-    super(options)
-    this.#options = options
-  }
-
+export class OAuthProvider extends BaseProvider<OAuthProviderOptions> {
   protected async configure(client: typeof openid): Promise<openid.Configuration> {
-    const { issuer, authorizationEndpoint, tokenEndpoint, clientId, timeout = 5 } = this.#options
+    const { issuer, authorizationEndpoint, tokenEndpoint, clientId, timeout = 5 } = this.options
     const server = {
       issuer,
       authorization_endpoint: authorizationEndpoint,
@@ -61,8 +54,8 @@ export class OAuthProvider extends BaseProvider {
         throw new ProviderError(`The identity provider responded with ${response.status} to ${address}.`)
       return response.json()
     }
-    const found = await this.#options.identify(read)
-    return { ...found, issuer: this.#options.issuer, authenticatedAt: undefined, methods: [] }
+    const found = await this.options.identify(read)
+    return { ...found, issuer: this.options.issuer, authenticatedAt: undefined, methods: [] }
   }
 }
 

@@ -17,24 +17,17 @@ export interface OpenIDProviderOptions extends ProviderOptions {
 }
 
 /** A provider with OpenID Connect Core 1.0. Uses the code flow with PKCE, a nonce, and verified signatures. */
-export class OpenIDProvider extends BaseProvider {
+export class OpenIDProvider extends BaseProvider<OpenIDProviderOptions & { readonly scope: string }> {
   readonly #issuer: URL
-  readonly #accepts: (identity: Identity) => boolean
 
-  constructor({
-    issuer,
-    scope = 'openid email profile',
-    accepts = () => true,
-    ...options
-  }: OpenIDProviderOptions) {
+  constructor({ scope = 'openid email profile', ...options }: OpenIDProviderOptions) {
     super({ ...options, scope })
-    const url = URL.parse(issuer)
+    const url = URL.parse(options.issuer)
     if (!url || !(url.protocol === 'https:' || isLoopback(url)))
       throw new Misuse(`The \`issuer\` of ${options.name} must be an https URL.`)
     if (!/\bopenid\b/.test(scope))
       throw new Misuse(`The \`scope\` of ${options.name} must contain \`openid\`.`)
     this.#issuer = url
-    this.#accepts = accepts
   }
 
   protected configure(client: typeof openid): Promise<openid.Configuration> {
@@ -65,7 +58,7 @@ export class OpenIDProvider extends BaseProvider {
     // The same source says the address and whether it is verified.
     const { email, email_verified } = more
     const identity = identityOf(claims.iss, { ...more, ...claims, email, email_verified })
-    if (this.#accepts(identity)) return identity
+    if (this.options.accepts?.(identity) ?? true) return identity
     throw new client.AuthorizationResponseError('not accepted', {
       cause: new URLSearchParams({ error: 'not_accepted' }),
     })
