@@ -29,10 +29,7 @@ export interface GuardOptions<User extends object = object> extends ProofOptions
 export function guard<Type extends Class>(
   types: Type | readonly Type[],
   options: GuardOptions<InstanceType<Type>> = {},
-  ...none: []
 ): AuthMiddleware {
-  if (none.length > 0 || typeof options === 'function')
-    throw new Misuse('Pass several classes as a list: `guard([User, Admin])`.')
   const condition = conditionOf(types, options, ['fresh', 'methods', 'allow'])
   const pass = (ctx: AuthContext, next: () => unknown, allowed?: readonly Class[]) =>
     isAdmitted(ctx, condition, allowed) ? next() : refuse(ctx, condition)
@@ -77,7 +74,9 @@ export function conditionOf(
   for (const type of list) requireClass(type)
   if (list.length === 0) throw new Misuse('Name at least one class, as in `guard([User, Admin])`.')
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new Misuse("Pass the options as an object, as in `guard(User, { fresh: '10m' })`.")
+    throw new Misuse(
+      "Pass several classes as a list, and the options as an object: `guard([User], { fresh: '10m' })`.",
+    )
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   // A misspelt option would let everybody through.
   if (unknown !== undefined)
