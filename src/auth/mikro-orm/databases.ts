@@ -8,23 +8,23 @@ import {
 import type { ExtendableContext, Next } from 'koa'
 import type { Class } from '../checks.ts'
 import { Misuse } from '../errors.ts'
-import type { EntityManagers, LookUps, RequestLookUps } from './look-ups.ts'
+import type { RequestLookUps } from './look-ups.ts'
 
 /** The databases of an application by name. `default` is used if no name is given. */
 export type Databases = { readonly default: MikroORM } & { readonly [name: string]: MikroORM }
 
-/** A recorder of the last uses of a model, such as `LastUses`. */
-interface Uses {
-  readonly model: Class
-  note(entity: object): void
+/** A faster way to find entities than `em.findOne`, such as `prepared()` of `koa-authenticators/mikro-orm/prepared`. */
+export interface LookUps {
+  /** Called for each request. */
+  start(request: RequestDatabases): RequestLookUps
 }
 
 /** The options of `databases`. */
 export interface DatabasesOptions {
   /** How users, tokens and sessions are found: `prepared()` of `koa-authenticators/mikro-orm/prepared`, or by default `em.findOne`. */
   readonly lookUps?: LookUps
-  /** Where the authenticators of token models note that a token was used. */
-  readonly lastUses?: readonly Uses[]
+  /** Where the authenticators of token models note that a token was used: a `LastUses` for each model. */
+  readonly lastUses?: readonly { readonly model: Class; note(entity: object): void }[]
   /**
    * Whether users, tokens and sessions may be read from a replica. By default they are read from the primary, because a replica
    * may still have a session or a token that has just ended.
@@ -74,20 +74,20 @@ export function databasesOf(ctx: object): RequestDatabases {
 }
 
 /** The databases and entity managers of one request. */
-export class RequestDatabases implements EntityManagers {
+export class RequestDatabases {
   readonly #orms: Databases
+  readonly #options: DatabasesOptions
   readonly #managers = new Map<string, EntityManager>()
-  readonly #lastUses: readonly Uses[]
-  readonly #lookUps: LookUps | undefined
-  #ofRequest: RequestLookUps | undefined
-  /** The connection for users, tokens and sessions: the primary, or with `undefined` that of MikroORM's configuration. */
-  readonly connectionType: 'write' | undefined
+  #lookUps: RequestLookUps | undefined
 
-  constructor(orms: Databases, { lookUps, lastUses = [], preferReadReplicas }: DatabasesOptions) {
+  constructor(orms: Databases, options: DatabasesOptions) {
     this.#orms = orms
-    this.#lastUses = lastUses
-    this.connectionType = preferReadReplicas ? undefined : 'write'
-    this.#lookUps = lookUps
+    this.#options = options
+  }
+
+  /** The connection for users, tokens and sessions: the primary, or with `undefined` that of MikroORM's configuration. */
+  get connectionType(): 'write' | undefined {
+    return this.#options.preferReadReplicas ? undefined : 'write'
   }
 
   /** The database of that name. Throws `Misuse` if there is none. */
@@ -100,22 +100,22 @@ export class RequestDatabases implements EntityManagers {
 
   /** The look-ups of this request, from its first look-up on. `undefined` without the option. */
   get lookUps(): RequestLookUps | undefined {
-    this.#ofRequest ??= this.#lookUps?.start(this)
-    return this.#ofRequest
+    this.#lookUps ??= this.#options.lookUps?.start(this)
+    return this.#lookUps
   }
 
   /** The entity manager of the database with that name. The first call forks it. */
   manager(name = 'default'): EntityManager {
     const known = this.#managers.get(name)
     if (known) return known
-    const em = this.#ofRequest?.fork(name) ?? this.orm(name).em.fork()
+    const em = this.#lookUps?.fork(name) ?? this.orm(name).em.fork()
     this.#managers.set(name, em)
     return em
   }
 
   /** Notes that an entity was used, if `lastUses` of `databases()` has its model. */
   noteUse(entity: object): void {
-    for (const uses of this.#lastUses) if (entity instanceof uses.model) uses.note(entity)
+    for (const uses of this.#options.lastUses ?? []) if (entity instanceof uses.model) uses.note(entity)
   }
 
   /** Whether there is an entity manager, which may hold unsaved changes. */

@@ -1,8 +1,8 @@
-export { databases, entityManager } from './databases.ts'
+export { databases, entityManager, type LookUps } from './databases.ts'
 export { KeyLookUp } from './key-look-up.ts'
 export { LastUses } from './last-uses.ts'
 export { LookUp } from './look-up.ts'
-export type { LookUpOptions, LookUps } from './look-ups.ts'
+export type { LookUpOptions } from './look-ups.ts'
 export type { ModelOptions } from './model.ts'
 export {
   ModelAuthenticatable,

@@ -10,7 +10,6 @@ const second = 1_000
 const batchSize = 500
 
 type Key = string | number
-type Note = readonly [key: Key, time: number]
 
 /** Options of `LastUses`. */
 export interface LastUsesOptions {
@@ -90,7 +89,7 @@ export class LastUses<Entity extends object> {
     for (const [key, time] of notes) if (this.#noted.get(key) === time) this.#noted.delete(key)
   }
 
-  async #writeBatch(notes: readonly Note[]): Promise<void> {
+  async #writeBatch(notes: readonly (readonly [key: Key, time: number])[]): Promise<void> {
     // The earliest time of the batch, so that batching never extends a lifetime.
     const time = Math.min(...notes.map(([, time]) => time))
     // Another process may have written almost the same time already.
@@ -101,22 +100,19 @@ export class LastUses<Entity extends object> {
     }
     const change = { [this.#at]: new Date(time) }
     const em = this.#orm.em.fork()
+    const update = (em: EntityManager, rows: object) =>
+      em.nativeUpdate<object>(this.model, rows, change, { filters: false })
     // PostgreSQL locks rows. SQLite locks the whole file.
-    if (em.getPlatform().getDefaultSchemaName() === 'public')
-      await em.transactional((em) => this.#updateUnlocked(em, rows, change))
-    else await em.nativeUpdate<object>(this.model, rows, change, { filters: false })
-  }
-
-  // Skipping locked rows avoids deadlocks between processes that write the same rows.
-  async #updateUnlocked(em: EntityManager, rows: object, change: object): Promise<void> {
-    const found: object[] = await em.find<object>(this.model, rows, {
-      fields: [this.#key as never],
-      filters: false,
-      lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
+    const isPostgres = em.getPlatform().getDefaultSchemaName() === 'public'
+    if (!isPostgres) return void (await update(em, rows))
+    await em.transactional(async (em) => {
+      const fields = [this.#key as never]
+      // Skipping locked rows avoids deadlocks between processes that write the same rows.
+      const lockMode = LockMode.PESSIMISTIC_PARTIAL_WRITE
+      const unlocked = await em.find<object>(this.model, rows, { fields, filters: false, lockMode })
+      const keys = unlocked.map((each) => Reflect.get(each, this.#key))
+      if (keys.length > 0) await update(em, { [this.#key]: { $in: keys } })
     })
-    if (found.length === 0) return
-    const unlocked = { [this.#key]: { $in: found.map((each) => Reflect.get(each, this.#key)) } }
-    await em.nativeUpdate<object>(this.model, unlocked, change, { filters: false })
   }
 
   #keyOf(entity: Entity): Key {

@@ -1,4 +1,4 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/core'
 import type { Class } from '../checks.ts'
 
 /** The options of a look-up. */
@@ -12,21 +12,6 @@ export interface LookUpOptions<Model extends object = object> {
 
 /** A value that a look-up compares with a column. */
 export type Key = string | number
-
-/** A faster way to find entities than `em.findOne`, such as `prepared()` of `koa-authenticators/mikro-orm/prepared`. */
-export interface LookUps {
-  /** Called for each request. */
-  start(request: EntityManagers): RequestLookUps
-}
-
-/** The databases and entity managers of one request. */
-export interface EntityManagers {
-  orm(database: string): MikroORM
-  /** The entity manager of the request. The first call forks it. */
-  manager(database: string): EntityManager
-  /** Whether there is an entity manager, which may hold unsaved changes. */
-  hasManager(database: string): boolean
-}
 
 /** The look-ups of one request. */
 export interface RequestLookUps {

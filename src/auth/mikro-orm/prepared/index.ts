@@ -1,5 +1,5 @@
 import { Misuse } from '../../errors.ts'
-import type { LookUps } from '../look-ups.ts'
+import type { LookUps } from '../databases.ts'
 import { PreparedQueries } from './prepared-queries.ts'
 import { PreparedRequest } from './prepared-request.ts'
 

@@ -34,7 +34,7 @@ export async function prepareQuery(orm: MikroORM, options: LookUpOptions) {
 }
 
 /** The error of a database as a reason for `em.findOne`, which then succeeds or throws MikroORM's own error. */
-export function failure(error: unknown): unknown {
+function failure(error: unknown): unknown {
   if (error instanceof NotPrepared || error instanceof DriverException) return error
   return new NotPrepared(`the database failed: ${codeOf(error)}`, { isPassing: true, cause: error })
 }

@@ -1,17 +1,18 @@
 import { type EntityManager, helper, type MikroORM } from '@mikro-orm/core'
-import type { EntityManagers, Key, LookUpOptions, RequestLookUps } from '../look-ups.ts'
+import type { RequestDatabases } from '../databases.ts'
+import type { Key, LookUpOptions, RequestLookUps } from '../look-ups.ts'
 import { NotPrepared } from './not-prepared.ts'
 import type { PreparedQueries } from './prepared-queries.ts'
 
 /** The look-ups of one request, and the entities that they found without an entity manager. */
 export class PreparedRequest implements RequestLookUps {
   readonly #queries: PreparedQueries
-  readonly #managers: EntityManagers
+  readonly #databases: RequestDatabases
   #found: { readonly database: string; readonly entities: readonly object[] } | undefined
 
-  constructor(queries: PreparedQueries, managers: EntityManagers) {
+  constructor(queries: PreparedQueries, databases: RequestDatabases) {
     this.#queries = queries
-    this.#managers = managers
+    this.#databases = databases
   }
 
   async find(
@@ -28,7 +29,7 @@ export class PreparedRequest implements RequestLookUps {
   }
 
   async #find(options: LookUpOptions, value: Key, database: string): Promise<object | undefined> {
-    const orm = this.#managers.orm(database)
+    const orm = this.#databases.orm(database)
     this.#requirePlain(orm, database)
     if (this.#found) return this.#again(options, value, database)
     const query = await this.#queries.query(orm, options)
@@ -40,7 +41,7 @@ export class PreparedRequest implements RequestLookUps {
     if (!row) return undefined
     const entities = query.hydrate(row)
     this.#found = { database, entities }
-    const source = { config: orm.config, manager: () => this.#managers.manager(database) }
+    const source = { config: orm.config, manager: () => this.#databases.manager(database) }
     for (const each of entities) Object.assign(helper(each), { source })
     return entities[0]
   }
@@ -62,7 +63,7 @@ export class PreparedRequest implements RequestLookUps {
 
   /** Throws `NotPrepared` if an entity manager, RequestContext, transaction, schema, signal or query log is in use. */
   #requirePlain({ em, config }: MikroORM, database: string): void {
-    if (this.#managers.hasManager(database))
+    if (this.#databases.hasManager(database))
       throw new NotPrepared('the request has an entity manager', { isPassing: true })
     if (em.getContext(false) !== em) throw new NotPrepared('a `RequestContext` or a transaction is open')
     if (em.schema !== undefined || em.getSessionContext() || Reflect.get(em, 'signal') !== undefined)
@@ -74,7 +75,7 @@ export class PreparedRequest implements RequestLookUps {
   fork(database: string): EntityManager {
     const entities = this.#found?.database === database ? this.#found.entities : []
     // Look-ups use the global manager. A `RequestContext` that was opened after a look-up must not apply to this fork.
-    const em = this.#managers.orm(database).em.fork({ disableContextResolution: entities.length > 0 })
+    const em = this.#databases.orm(database).em.fork({ disableContextResolution: entities.length > 0 })
     for (const entity of entities) helper(entity).__em = em
     for (const entity of entities) {
       const { prototype, trackingProps, definedProperties } = helper(entity).__meta

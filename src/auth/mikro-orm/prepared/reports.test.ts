@@ -6,9 +6,8 @@ import { auth } from '../../auth.ts'
 import { openORM } from '../../testing/open-orm.ts'
 import { requestTo } from '../../testing/request-to.ts'
 import { serve } from '../../testing/serve.ts'
-import { databases, entityManager } from '../databases.ts'
+import { databases, entityManager, type LookUps } from '../databases.ts'
 import { LookUp } from '../look-up.ts'
-import type { LookUps } from '../look-ups.ts'
 import { prepared } from './index.ts'
 
 /** An ORM with one user, and a function that looks the user up in a new request. */
