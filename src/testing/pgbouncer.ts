@@ -1,18 +1,12 @@
-import { accessSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { findProgram } from './debian-programs.ts'
 import { changeOwner, start } from './postgres-programs.ts'
 import { temporaryFolder } from './server-process.ts'
 
-const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(isFile)
-
-/** Options of a test that is skipped without PgBouncer, with the reason. */
-export const onlyWithPgBouncer: { skip: string | false } = {
-  skip: program === undefined && 'PgBouncer is not installed',
-}
-
-/** Starts PgBouncer in front of a database. Returns the URL of the database behind it, at a Unix socket. */
+/** Starts PgBouncer with the file of `deploy` in front of a database. Returns the URL of the database behind it, at a Unix socket. */
 export async function startPgBouncer(
   test: { after(run: () => Promise<void>): void },
   databaseUrl: string,
@@ -24,17 +18,15 @@ export async function startPgBouncer(
   const users = join(folder, 'users.txt')
   await writeFile(users, `"${username}" "${password}"\n`)
   const file = join(folder, 'pgbouncer.ini')
-  const settings = `[databases]
-* = host=${hostname} port=${port}
-[pgbouncer]
-pool_mode = ${mode}
-unix_socket_dir = ${folder}
-auth_type = trust
-auth_file = ${users}
-default_pool_size = 5
-`
+  const settings = readFileSync(join(import.meta.dirname, '../../deploy/pgbouncer.ini'), 'utf8')
+    .replace(/^site = .*$/m, `* = host=${hostname} port=${port}`)
+    .replace(/^listen_addr = .*$/m, `unix_socket_dir = ${folder}`)
+    .replace(/^(auth_type) = .*$/m, '$1 = trust')
+    .replace(/^(auth_file) = .*$/m, `$1 = ${users}`)
+    .replace(/^(pool_mode) = .*$/m, `$1 = ${mode}`)
+    .replace(/^(default_pool_size) = .*$/m, '$1 = 5')
   await writeFile(file, settings)
-  const child = start(program ?? '', [file])
+  const child = start(findProgram('pgbouncer') ?? '', [file])
   test.after(async () => void child.kill('SIGKILL'))
   if (!child.stderr) throw new Error('PgBouncer has no pipe for its log.')
   const log: string[] = []
@@ -46,13 +38,4 @@ default_pool_size = 5
     }
   }
   throw new Error(`PgBouncer has ended: ${log.join('\n')}`)
-}
-
-function isFile(path: string): boolean {
-  try {
-    accessSync(path)
-    return true
-  } catch {
-    return false
-  }
 }

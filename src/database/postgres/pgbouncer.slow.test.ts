@@ -3,13 +3,14 @@ import { describe, test } from 'node:test'
 import { migrations } from '../../migrations/index.ts'
 import { schema } from '../../schema.ts'
 import { sql } from '../../testing/database.ts'
+import { onlyWith } from '../../testing/debian-programs.ts'
 import { signIn, signUp } from '../../testing/people.ts'
-import { onlyWithPgBouncer, startPgBouncer } from '../../testing/pgbouncer.ts'
+import { startPgBouncer } from '../../testing/pgbouncer.ts'
 import { runServer, startServer, temporaryFolder } from '../../testing/server-process.ts'
 import { makeEmptyDatabase, onlyPostgres } from '../../testing/test-database.ts'
 import { openDatabase } from '../open-database.ts'
 
-const options = { skip: onlyPostgres.skip || onlyWithPgBouncer.skip }
+const options = { skip: onlyPostgres.skip || onlyWith('pgbouncer').skip }
 
 describe('the site behind PgBouncer', options, () => {
   test('works in transaction mode, migrates once and keeps no lock', async (t) => {
