@@ -49,7 +49,9 @@ describe('startProblem', () => {
 
     assert.match(
       startProblem(await listenError(t, '127.0.0.1', port)) ?? '',
-      new RegExp(`EADDRINUSE.*${port}\\. Set another PORT, or stop the program that listens there\\.$`),
+      new RegExp(
+        `EADDRINUSE.*${port}\\. Set another PORT or METRICS_PORT, or stop the program that listens there\\.$`,
+      ),
     )
     assert.equal(
       startProblem(denied),

@@ -31,7 +31,8 @@ function isListenError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 function remedy(code: string | undefined): string {
-  if (code === 'EADDRINUSE') return 'Set another PORT, or stop the program that listens there.'
+  if (code === 'EADDRINUSE')
+    return 'Set another PORT or METRICS_PORT, or stop the program that listens there.'
   if (code === 'EACCES') return 'Set PORT to 1024 or more.'
   return 'Set HOST to an address of this machine.'
 }
