@@ -123,7 +123,7 @@ describe('the proxies in deploy', () => {
       adapt: (text, { port, site, certificate }) =>
         text
           .replace(/maxconn \d+/, 'maxconn 200')
-          .replace(/^\tbind :80\n/m, '')
+          .replace(/^\t(?:user|group) .*\n|^\tbind :80\n/gm, '')
           .replace(/:443 ssl crt \S+/, `127.0.0.1:${port} ssl crt ${certificate}`)
           .replace(/(timeout (?:connect|client|server|queue)) \w+/g, '$1 600s')
           .replace(/^\tdefault-server .*\n/m, '')

@@ -28,7 +28,7 @@ export async function startHAProxy(
   )
   const config = readFileSync(join(import.meta.dirname, '../../deploy', file), 'utf8')
     .replace(/^\tmaxconn \d+$/m, `\tmaxconn 200\n\tstats socket ${socket}`)
-    .replace(/^\tbind :80\n|^\thttp-request redirect .*\n/gm, '')
+    .replace(/^\t(?:user|group) .*\n|^\tbind :80\n|^\thttp-request redirect .*\n/gm, '')
     .replace(/^\tbind .*$/m, `\tbind 127.0.0.1:${port}`)
     .replace(/(^\tserver .*\n)+/m, addresses.join(''))
     // A server on a busy machine can exceed the usual limits. By default, a check takes a second at most.
