@@ -5,6 +5,7 @@ import { UsedChallenge } from './account/passkeys/challenges.ts'
 import { encryptWithNewestKey } from './account/second-factor/encrypted-keys.ts'
 import { StoredPendingSignIn } from './account/second-factor/pending-sign-ins.ts'
 import { SecretBox } from './account/second-factor/secret-box.ts'
+import { createServices } from './account/services.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { developmentUrl } from './config/public-url.ts'
@@ -15,8 +16,8 @@ import { startMetrics } from './features/metrics/start-metrics.ts'
 import { ProviderFlow } from './features/providers/provider-flow.ts'
 import { type defaultLimits, httpServer } from './http/http-server.ts'
 import { type Logger, loggable } from './log/log.ts'
+import { mails } from './mails.ts'
 import { schema } from './schema.ts'
-import { createServices } from './services.ts'
 import { trustedProxies } from './site/client-address.ts'
 import { OneTimeToken } from './users/one-time-tokens.ts'
 import { shareCores } from './users/password.ts'
@@ -51,7 +52,7 @@ export async function serve(config: Config, log: Logger, limits: ServingLimits =
   await encryptWithNewestKey(orm.em.fork(), config.secretsKeys && new SecretBox(config.secretsKeys))
   shareCores(config.workers)
   const site = { isDraining: false }
-  const services = createServices(orm, config, log)
+  const services = createServices(orm, config, log, mails)
   const { outbox, uses } = services
   const app = await createApp({ orm, config, log, services, lifecycle: site })
   const isTrusted = trustedProxies(config.trustProxy)

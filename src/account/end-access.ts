@@ -5,7 +5,7 @@ import { changeCredentials } from '../users/change-credentials.ts'
 import { OneTimeToken } from '../users/one-time-tokens.ts'
 import { UserToken } from '../users/user-token.ts'
 import { Device } from './devices/devices.ts'
-import { accountKey } from './guessing.ts'
+import { accountKey } from './limits.ts'
 import type { Notice } from './notify.ts'
 import { StoredSession } from './sessions/stored-session.ts'
 

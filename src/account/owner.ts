@@ -7,6 +7,7 @@ import { User } from '../users/user.ts'
 import { basic } from './basic.ts'
 import { count } from './limits.ts'
 import { notifyOfProgram } from './notify.ts'
+import { checkPassword } from './password-check.ts'
 import type { Services } from './services.ts'
 
 /** Redirects requests without a user to the login page. After the sign-in, visitors return to the page that they requested. */
@@ -38,7 +39,7 @@ export async function currentPasswordProblem(
 ): Promise<string | undefined> {
   const { id, email } = ctx.auth.require(User)
   if (password === '') return 'Enter your current password.'
-  const found = await services.passwords.check(ctx, { email, password, match: 'exact' })
+  const found = await checkPassword(services, ctx, { email, password, match: 'exact' })
   return found.user?.id === id ? undefined : 'This is not your current password.'
 }
 

@@ -9,7 +9,7 @@ import { type Site, startSite } from '../testing/site.ts'
 import { siteWithAda } from '../testing/site-with-ada.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
 import { setBcryptCost } from '../users/password.ts'
-import { PasswordCheck } from './password-check.ts'
+import { checkPassword } from './password-check.ts'
 
 describe('a sign-in after a change of the bcrypt cost', () => {
   test('B9 renews the hash by form, JSON or Basic, and changes nothing else', async (t) => {
@@ -141,18 +141,21 @@ describe('a stored hash that is damaged or hostile', () => {
   })
 })
 
-describe('PasswordCheck', () => {
+describe('checkPassword', () => {
   test('rejects a password if, during verification, it changes or the account is disabled or deleted', async (t) => {
     const site = await startSite(t)
     const { email } = await signUp(site)
-    const passwords = new PasswordCheck(undefined)
     const logIn = async (meanwhile: string) => {
       const { compare } = bcrypt
       const compared = t.mock.method(bcrypt, 'compare', async (typed: string, stored: string) => {
         await sql(site, meanwhile)
         return compare(typed, stored)
       })
-      const { user } = await passwords.check(contextOf(site), { email, password, match: 'exact' })
+      const { user } = await checkPassword({ guessing: undefined }, contextOf(site), {
+        email,
+        password,
+        match: 'exact',
+      })
       compared.mock.restore()
       return user
     }

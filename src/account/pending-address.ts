@@ -1,6 +1,6 @@
 import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
-import type { CreateLink } from '../mail/mail-sender.ts'
+import type { CreateLink } from '../mail/mail-kinds.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import { FieldRefusal, Refusal } from '../refusal.ts'
 import { audit } from '../site/audit.ts'

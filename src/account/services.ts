@@ -1,37 +1,73 @@
-import type { JWTKeys } from '#auth/jwt'
-import type { Outbox } from '../mail/outbox.ts'
-import type { Throttle } from '../throttle/throttle.ts'
-import type { AuditTrail } from './activity/audit-trail.ts'
-import type { Devices } from './devices/devices.ts'
-import type { Guessing } from './guessing.ts'
-import type { SiteUses } from './last-uses.ts'
-import type { PasskeySettings } from './passkeys/relying-party.ts'
-import type { PasswordCheck } from './password-check.ts'
-import type { PendingSignIns } from './second-factor/pending-sign-ins.ts'
-import type { SecretBox } from './second-factor/secret-box.ts'
-import type { SessionStore } from './sessions/session-store.ts'
+import type { MikroORM } from '@mikro-orm/core'
+import { JWTKeys } from '#auth/jwt'
+import { LastUses } from '#auth/mikro-orm'
+import type { Config } from '../config/config.ts'
+import { type Logger, loggable } from '../log/log.ts'
+import { mailFolder } from '../mail/mail-folder.ts'
+import type { MailKinds } from '../mail/mail-kinds.ts'
+import { MailTemplates } from '../mail/mail-templates.ts'
+import { Outbox } from '../mail/outbox.ts'
+import { smtp } from '../mail/smtp.ts'
+import { HostCookie } from '../site/host-cookie.ts'
+import { Throttle } from '../throttle/throttle.ts'
+import { UserToken } from '../users/user-token.ts'
+import { AuditTrail } from './activity/audit-trail.ts'
+import { Devices } from './devices/devices.ts'
+import { PendingSignIns } from './second-factor/pending-sign-ins.ts'
+import { SecretBox } from './second-factor/secret-box.ts'
+import { SessionStore } from './sessions/session-store.ts'
+import { StoredSession } from './sessions/stored-session.ts'
 
 /** What the features share. It is built once for a process, and passed to the functions that need it. */
-export interface Services {
-  readonly passwords: PasswordCheck
-  readonly sessions: SessionStore
-  readonly devices: Devices
-  readonly throttle: Throttle
-  readonly trail: AuditTrail
-  readonly uses: SiteUses
-  readonly pendingSignIns: PendingSignIns
-  readonly keys: JWTKeys
-  /** `undefined` with `THROTTLE=off`. */
-  readonly guessing: Guessing | undefined
-  /** `undefined` if the site sends no mail. */
-  readonly outbox: Outbox | undefined
-  /** `undefined` in production without `SECRETS_KEY`. Users cannot turn on a second factor then. */
-  readonly secretBox: SecretBox | undefined
-  /** `undefined` in production without `SECRETS_KEY`. The site then has no passkeys. */
-  readonly passkeys: PasskeySettings | undefined
-  readonly siteName: string
-  /** The origin of `PUBLIC_URL`. */
-  readonly publicOrigin: string | undefined
-  /** Whether cookies are for TLS only. */
-  readonly isTls: boolean
+export type Services = ReturnType<typeof createServices>
+
+/** Builds the services of the site. The caller closes `uses`, and starts and stops the outbox. */
+export function createServices(orm: MikroORM, config: Config, log: Logger, kinds: MailKinds) {
+  const { secureCookies: isTls, production, siteName, publicUrl } = config
+  const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)
+  const [throttle, devices] = [new Throttle(orm), new Devices(orm, { isTls })]
+  const hint = production ? undefined : 'Set THROTTLE=off to disable rate limits.'
+  // `LastUses` reports only the first of several failed writes.
+  const onError = (error: unknown) => log.warn(loggable(error), 'last uses cannot be saved')
+  const uses = {
+    sessions: new LastUses(orm, StoredSession, 'seenAt', { onError }),
+    tokens: new LastUses(orm, UserToken, 'lastUsedAt', { onError }),
+  }
+  return {
+    sessions: new SessionStore(orm, uses.sessions),
+    devices,
+    throttle,
+    trail: new AuditTrail(orm, log),
+    /** The last use of each session and token. */
+    uses,
+    pendingSignIns: new PendingSignIns({ isTls }),
+    keys: new JWTKeys({ ...config.jwtKeys, issuer: config.jwtIssuer, audience: config.jwtIssuer }),
+    /** The limits on guessing. `undefined` with `THROTTLE=off`. The log of a throttled attempt has the hint. */
+    guessing: config.throttle ? { throttle, devices, hint } : undefined,
+    /** `undefined` if the site sends no mail. */
+    outbox: createOutbox(orm, config, log, kinds),
+    /** `undefined` in production without `SECRETS_KEY`. Users cannot turn on a second factor then. */
+    secretBox,
+    /** `undefined` in production without `SECRETS_KEY`. The site then has no passkeys. */
+    passkeys: secretBox && {
+      key: secretBox.deriveKey('passkey challenges'),
+      // Without `PUBLIC_URL`, the host of the request replaces it. It is also missing if browsers support no passkeys at `PUBLIC_URL`.
+      rpId: config.rpId,
+      /** Binds the challenge of a sign-in to the browser. */
+      cookie: new HostCookie('passkey', { isTls }),
+    },
+    siteName,
+    /** The origin of `PUBLIC_URL`. */
+    publicOrigin: publicUrl?.origin,
+    /** Whether cookies are for TLS only. */
+    isTls,
+  }
+}
+
+function createOutbox(orm: MikroORM, config: Config, log: Logger, kinds: MailKinds): Outbox | undefined {
+  if (!config.mail) return undefined
+  const { from, server, folder } = config.mail
+  const logsLinks = config.profile === 'development'
+  const deliver = server ? smtp(server, from) : mailFolder(folder, from, { logsLinks })
+  return new Outbox(orm, { kinds, deliver, templates: new MailTemplates(config), log })
 }

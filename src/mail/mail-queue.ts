@@ -18,7 +18,7 @@ const MailSchema = defineEntity({
     user: () => p.manyToOne(User).nullable().deleteRule('cascade').index(),
     createdAt: p.datetime(),
     // The time of the next attempt. While a process sends the mail, the end of its lease.
-    dueAt: p.datetime().index('mails_due_at_index'),
+    dueAt: p.datetime().index(),
     // The number of attempts, including the current one.
     tries: p.integer().default(0),
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { mails } from '../services.ts'
+import { mails } from '../mails.ts'
 import { MailTemplates } from './mail-templates.ts'
 import type { Mails } from './message.ts'
 

@@ -96,7 +96,7 @@ function showsNewToken({ cookies, headers, request, status }: Answer): boolean {
 }
 
 function assertCookies({ cookies, request }: Answer): void {
-  const value = '=([\\w-]{43}; Max-Age=[1-9]\\d*|; Max-Age=0); Path=/; HttpOnly; SameSite=Lax'
+  const value = '=([\\w.-]{43,249}; Max-Age=[1-9]\\d*|; Max-Age=0); Path=/; HttpOnly; SameSite=Lax'
   const name =
     '(session|device|new-token|new-recovery-codes|password-reset|pending-sign-in|app-set-up|passkey|provider-flow)'
   const form = new RegExp(`^(${name}${value}|__Host-${name}${value}; Secure)$`)

@@ -1,11 +1,12 @@
 import { tmpdir } from 'node:os'
+import { createServices } from '../account/services.ts'
 import { createRouter } from '../app.ts'
 import { readConfig } from '../config/config.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { siteProviders } from '../features/providers/site-providers.ts'
 import { createLog } from '../log/log.ts'
+import { mails } from '../mails.ts'
 import { schema } from '../schema.ts'
-import { createServices } from '../services.ts'
 import { companyClient } from './provider-site.ts'
 
 export interface Route {
@@ -44,7 +45,8 @@ async function readRoutes(): Promise<Route[]> {
     PUBLIC_URL: 'http://localhost',
     ...variables,
   })
-  const { stack } = createRouter(createServices(orm, config, createLog('silent')), siteProviders(config))
+  const services = createServices(orm, config, createLog('silent'), mails)
+  const { stack } = createRouter(services, siteProviders(config))
   await orm.close()
   return stack.map(({ methods, path }) => ({
     method: methods.includes('POST') ? 'POST' : 'GET',

@@ -6,16 +6,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MikroORM } from '@mikro-orm/core'
-import type { SiteUses } from '../account/last-uses.ts'
-import type { Services } from '../account/services.ts'
+import { createServices, type Services } from '../account/services.ts'
 import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config/config.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { httpServer } from '../http/http-server.ts'
 import { createLog } from '../log/log.ts'
 import type { Outbox } from '../mail/outbox.ts'
+import { mails } from '../mails.ts'
 import { schema } from '../schema.ts'
-import { createServices } from '../services.ts'
 import { password } from './password.ts'
 import { makeDatabase, type TestDatabase } from './test-database.ts'
 import { Visitor } from './visitor.ts'
@@ -27,7 +26,7 @@ export interface Site {
   readonly config: Config
   readonly database: TestDatabase
   readonly services: Services
-  readonly uses: SiteUses
+  readonly uses: Services['uses']
   /** The outbox, which sends mails only when a test calls `sendDue`. */
   readonly outbox: Outbox | undefined
   /** Writes the pending times of last use of sessions and tokens now. */
@@ -89,7 +88,7 @@ export async function startSite(
   })
   const lifecycle = { isDraining: false }
   const siteLog = createLog('trace', sink)
-  const services = createServices(orm, config, siteLog)
+  const services = createServices(orm, config, siteLog, mails)
   const { uses, outbox } = services
   const app = await createApp({ orm, config, log: siteLog, services, lifecycle })
   handle = app.callback()

@@ -5,7 +5,7 @@ import { User } from './user.ts'
 const LinkedIdentitySchema = defineEntity({
   name: 'LinkedIdentity',
   tableName: 'identities',
-  uniques: [{ name: 'identities_issuer_subject_unique', properties: ['issuer', 'subject'] }],
+  uniques: [{ properties: ['issuer', 'subject'] }],
   properties: {
     // The public identifier.
     id: p

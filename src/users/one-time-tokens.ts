@@ -7,11 +7,7 @@ import { lockAccount, User } from './user.ts'
 const OneTimeTokenSchema = defineEntity({
   name: 'OneTimeToken',
   tableName: 'one_time_tokens',
-  uniques: [{ name: 'one_time_tokens_user_id_purpose_unique', properties: ['user', 'purpose'] }],
-  indexes: [
-    { name: 'one_time_tokens_expires_at_index', properties: ['expiresAt'] },
-    { name: 'one_time_tokens_created_at_index', properties: ['createdAt'] },
-  ],
+  uniques: [{ properties: ['user', 'purpose'] }],
   properties: {
     // SHA-256 of the token in the link.
     digest: p.string().length(43).primary(),
@@ -20,8 +16,8 @@ const OneTimeTokenSchema = defineEntity({
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
     // The address that the link was sent to. Empty if the link was not mailed.
     email: p.string().length(254),
-    expiresAt: p.datetime(),
-    createdAt: p.datetime(),
+    expiresAt: p.datetime().index(),
+    createdAt: p.datetime().index(),
   },
 })
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { beforeEach, describe, test } from 'node:test'
 import bcrypt from 'bcrypt'
 import { countHashes } from '../testing/count-hashes.ts'
-import { hashDummyPassword, hashPassword, isUsableHash, setBcryptCost, verifyPassword } from './password.ts'
+import { hashPassword, isUsableHash, setBcryptCost, verifyPassword } from './password.ts'
 
 beforeEach(() => setBcryptCost(4))
 
@@ -89,12 +89,11 @@ describe('verifyPassword', () => {
     assert.equal(await accepts('ﬁnal answer', 'final answer'), false)
   })
 
-  test('rejects too long and ill-formed passwords without computing a hash, even for unknown accounts', async (t) => {
+  test('rejects too long and ill-formed passwords without computing a hash', async (t) => {
     const hash = await hashPassword('correct horse')
     const hashes = countHashes(t)
     for (const password of ['x'.repeat(1025), 'x'.repeat(1_000_000), 'é'.repeat(513), '\udfff'.repeat(10)]) {
       assert.equal(await verifyPassword(password, hash), false)
-      await hashDummyPassword(password)
     }
     assert.equal(hashes().evaluations, 0)
   })

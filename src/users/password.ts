@@ -66,11 +66,6 @@ export async function verifyPassword(
   }, options)
 }
 
-/** Computes a dummy hash for an unknown account, so that the time does not reveal which accounts exist (user enumeration). */
-export async function hashDummyPassword(password: string, options?: HashingOptions): Promise<void> {
-  await verifyPassword(password, dummyHash(), options)
-}
-
 /** Whether a stored hash is a bcrypt hash with a cost that takes seconds at most. */
 export function isUsableHash(hash: string): boolean {
   return USABLE_HASH.test(hash)

@@ -1,8 +1,9 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { defineEntity, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
 import { ModelTokenAuthenticatable } from '#auth/mikro-orm'
+import { digestOf } from '../database/identifier.ts'
 import { clockSkew, day } from '../durations.ts'
 import { User } from './user.ts'
 
@@ -12,11 +13,7 @@ export const usualDays = 30
 const UserTokenSchema = defineEntity({
   name: 'UserToken',
   tableName: 'user_tokens',
-  indexes: [
-    { name: 'user_tokens_user_id_index', properties: ['user', 'id'] },
-    { name: 'user_tokens_expires_at_index', properties: ['expiresAt'] },
-    { name: 'user_tokens_created_at_index', properties: ['createdAt'] },
-  ],
+  indexes: [{ name: 'user_tokens_user_id_index', properties: ['user', 'id'] }],
   properties: {
     // A digest of the token.
     value: p.string().length(43).primary().hidden(),
@@ -30,10 +27,11 @@ const UserTokenSchema = defineEntity({
     tail: p.string().length(4).nullable().hidden(),
     // Covered by the index above.
     user: () => p.manyToOne(User).deleteRule('cascade').index(false),
-    expiresAt: p.datetime(),
+    expiresAt: p.datetime().index(),
     lastUsedAt: p.datetime().nullable().hidden(),
     createdAt: p
       .datetime()
+      .index()
       .hidden()
       .onCreate(() => new Date()),
   },
@@ -60,34 +58,24 @@ UserTokenSchema.setClass(UserToken)
 export function issueToken(now = Date.now(), days = usualDays) {
   const token = newTokenValue()
   const expiresAt = new Date(now + days * day)
-  return { token, value: hash('sha256', token, 'base64url'), tail: token.slice(-4), expiresAt }
+  return { token, value: digestOf(token), tail: token.slice(-4), expiresAt }
 }
 
-const prefix = 'kauth_'
-// 32 bytes in base64url, and the four bytes of their CRC-32.
-const length = prefix.length + 43 + 6
+/** The form of a token: a prefix for secret scanners, 32 bytes in base64url, and the four bytes of their CRC-32. */
+export const tokenForm = /^kauth_[\w-]{49}$/
 
-/** A new token: a prefix for secret scanners, 256 random bits, and a checksum. */
+/** A new token with 256 random bits. */
 export function newTokenValue(): string {
-  return withChecksum(randomBytes(32).toString('base64url'))
-}
-
-export function randomPart(value: string): string {
-  return value.slice(prefix.length, prefix.length + 43)
-}
-
-/** The token with this random part. */
-export function withChecksum(random: string): string {
+  const random = randomBytes(32)
   const checksum = Buffer.alloc(4)
-  checksum.writeUInt32BE(crc32(Buffer.from(random, 'base64url')))
-  return prefix + random + checksum.toString('base64url')
+  checksum.writeUInt32BE(crc32(random))
+  return `kauth_${random.toString('base64url')}${checksum.toString('base64url')}`
 }
 
 /**
- * The stored form of a token: its SHA-256. `undefined` if the prefix or the length is wrong, which saves a query.
+ * The stored form of a token: its SHA-256. `undefined` for a text of another form, which saves a query.
  * The checksum is for secret scanners and is not verified, because a changed token has another digest.
  */
 export function storedToken(value: string): string | undefined {
-  if (value.length !== length || !value.startsWith(prefix)) return undefined
-  return hash('sha256', value, 'base64url')
+  return tokenForm.test(value) ? digestOf(value) : undefined
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
-import { isPasswordOf } from '../account/password-check.ts'
 import { describeTable } from '../testing/describe-table.ts'
-import { addAdmin, password, signUp } from '../testing/people.ts'
+import { addAdmin, signUp } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
 import { Admin } from './admin.ts'
 import { User } from './user.ts'
@@ -41,18 +40,6 @@ describe('User', () => {
     assert.deepEqual([user.email, user.emailKey], ['Ada@Example.com', 'ada@example.com'])
     assert.match(id, /^[\da-f]{8}-[\da-f]{4}-7/)
     assert.equal(user.sessionID, id)
-  })
-
-  test('S72 verifies its own password and no other', async (t) => {
-    const site = await startSite(t)
-    const { id } = await signUp(site)
-    const em = site.orm.em.fork()
-    const user = await em.findOneOrFail(User, id)
-    await assert.rejects(async () => isPasswordOf(user, password), /Load the password hash/)
-    await em.populate(user, ['passwordHash'])
-    assert.equal(await isPasswordOf(user, password), true)
-    for (const wrong of ['', `${password} `, password.toUpperCase(), user.passwordHash])
-      assert.equal(await isPasswordOf(user, wrong), false)
   })
 
   test('B10 has only id, name and email in JSON', async (t) => {

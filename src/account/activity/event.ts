@@ -11,16 +11,13 @@ const keptFor = 180 * day
 const EventSchema = defineEntity({
   name: 'Event',
   tableName: 'events',
-  indexes: [
-    { name: 'events_user_id_index', properties: ['userId', 'id'] },
-    { name: 'events_at_index', properties: ['at'] },
-  ],
+  indexes: [{ name: 'events_user_id_index', properties: ['userId', 'id'] }],
   properties: {
     id: p
       .uuid()
       .primary()
       .onCreate(() => uuidv7()),
-    at: p.datetime(),
+    at: p.datetime().index(),
     event: p.string().length(40),
     // Shown to the user, for example the name of a token. Erased when the account is closed.
     detail: p.string().length(255).nullable(),
@@ -31,7 +28,7 @@ const EventSchema = defineEntity({
     request: p.string().length(36),
     // A row with a `countKey` in the column `refusal` holds the last event and the number of events.
     times: p.integer().default(1),
-    refusal: p.string().length(100).nullable().unique('events_refusal_unique'),
+    refusal: p.string().length(100).nullable().unique(),
   },
 })
 

@@ -15,7 +15,7 @@ const DeviceSchema = defineEntity({
     digest: p.string().length(43).primary(),
     user: () => p.manyToOne(User).primary().deleteRule('cascade').index(),
     // The last sign-in from a device, or the first use of a network.
-    seenAt: p.datetime().index('devices_seen_at_index'),
+    seenAt: p.datetime().index(),
   },
 })
 

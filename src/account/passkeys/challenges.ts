@@ -5,15 +5,11 @@ import { clockSkew } from '../../durations.ts'
 const UsedChallengeSchema = defineEntity({
   name: 'UsedChallenge',
   tableName: 'used_challenges',
-  indexes: [
-    { name: 'used_challenges_expires_at_index', properties: ['expiresAt'] },
-    { name: 'used_challenges_created_at_index', properties: ['createdAt'] },
-  ],
   properties: {
     // SHA-256 of the challenge.
     digest: p.string().length(43).primary(),
-    createdAt: p.datetime(),
-    expiresAt: p.datetime(),
+    createdAt: p.datetime().index(),
+    expiresAt: p.datetime().index(),
   },
 })
 

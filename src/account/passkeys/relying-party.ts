@@ -1,5 +1,3 @@
-import type { HostCookie } from '../../site/host-cookie.ts'
-
 /** The relying party of WebAuthn: the site, as browsers and authenticators identify it. */
 export interface RelyingParty {
   /** The host that passkeys belong to. If it changes, no existing passkey works. */
@@ -10,17 +8,6 @@ export interface RelyingParty {
   readonly name: string
   /** 32 bytes that sign challenges and derive user handles. */
   readonly key: Buffer
-}
-
-/** The configuration of passkeys. */
-export interface PasskeySettings extends Pick<RelyingParty, 'key'> {
-  /**
-   * `RP_ID`. `undefined` without `PUBLIC_URL`: then the host of the request replaces it. Also `undefined` if browsers do not
-   * support passkeys at `PUBLIC_URL`: then the site has no passkeys.
-   */
-  readonly rpId: string | undefined
-  /** Binds the challenge of a sign-in to the browser. */
-  readonly cookie: HostCookie
 }
 
 /** The accepted COSE algorithms: EdDSA, ES256 and RS256. */

@@ -9,10 +9,6 @@ import { User } from '../../users/user.ts'
 const StoredPendingSignInSchema = defineEntity({
   name: 'StoredPendingSignIn',
   tableName: 'pending_sign_ins',
-  indexes: [
-    { name: 'pending_sign_ins_expires_at_index', properties: ['expiresAt'] },
-    { name: 'pending_sign_ins_created_at_index', properties: ['createdAt'] },
-  ],
   properties: {
     // SHA-256 of the value in the cookie.
     digest: p.string().length(43).primary(),
@@ -23,8 +19,8 @@ const StoredPendingSignInSchema = defineEntity({
     kept: p.boolean(),
     // How the sign-in began (RFC 8176), separated by spaces. Null for the password.
     methods: p.string().length(100).nullable(),
-    expiresAt: p.datetime(),
-    createdAt: p.datetime(),
+    expiresAt: p.datetime().index(),
+    createdAt: p.datetime().index(),
   },
 })
 

@@ -37,16 +37,16 @@ export function startSetUp(services: Services, ctx: SiteContext): Promise<Buffer
  * Turns the second factor on if the code is right. Ends all other sessions, and deletes the known devices. The session of this request
  * gets a new identifier.
  *
- * @returns the seed of the recovery codes; `undefined` for a wrong code
+ * @returns the recovery codes; `undefined` for a wrong code
  */
 export async function turnOn(
   services: Services,
   ctx: SiteContext,
   code: string,
-): Promise<string | undefined> {
+): Promise<string[] | undefined> {
   const user = ctx.auth.require(User)
   const secondFactorAt = new Date()
-  const seed = await changeAccount(ctx, async (em) => {
+  const codes = await changeAccount(ctx, async (em) => {
     const box = boxForSetUp(services, user)
     if (!(await useTotpCode(em, box, { user: user.id, code, isSetUp: true }))) return undefined
     await changeCredentials(em, user.id, { secondFactorAt })
@@ -56,7 +56,7 @@ export async function turnOn(
     await notify(services, ctx, em, user, appAdded)
     return replaceRecoveryCodes(em, user.id)
   })
-  if (seed === undefined) return undefined
+  if (!codes) return undefined
   user.secondFactorAt = secondFactorAt
   // `SessionStore.start` compares the version with the account row.
   user.credentialsVersion += 1
@@ -64,7 +64,7 @@ export async function turnOn(
     renewSession(ctx, user, ['otp', 'mfa'])
     await services.guessing?.devices.remember(ctx, user)
   }
-  return seed
+  return codes
 }
 
 /** Turns the second factor off, and deletes the recovery codes. */
@@ -75,8 +75,8 @@ export function turnOff(services: Services, ctx: SiteContext): Promise<void> {
   })
 }
 
-/** Replaces the recovery codes, and returns their seed. Throws 409 without an authenticator app. */
-export function newRecoveryCodes(services: Services, ctx: SiteContext): Promise<string> {
+/** Replaces the recovery codes, and returns them. Throws 409 without an authenticator app. */
+export function newRecoveryCodes(services: Services, ctx: SiteContext): Promise<string[]> {
   return changeAccount(ctx, async (em, user) => {
     if (!user.secondFactorAt) throw new Refusal(409, 'Set up an authenticator app first.')
     await notify(services, ctx, em, user, codesReplaced)

@@ -98,18 +98,18 @@ describe('POST /account/tokens as a form', () => {
     assertDaysAfter(before, Number(row?.expires_at), 90)
   })
 
-  test('F1 passes the random part of a token in an HttpOnly cookie for one minute, with the __Host- prefix over TLS', async (t) => {
+  test('F1 passes a token in an HttpOnly cookie for one minute, with the __Host- prefix over TLS', async (t) => {
     const { here } = await siteWithSession(t)
     const { cookies } = await here.form(path, { name: 'x', days: '7' })
     assert.match(
       cookies.find((each) => each.startsWith('new-token=')) ?? '',
-      /^new-token=[\w-]{43}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax$/,
+      /^new-token=kauth_[\w-]{49}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax$/,
     )
     const { ada } = await siteWithAda(t, { PUBLIC_URL: 'https://example.com' })
     const answer = await ada.form(path, { name: 'x', days: '7' })
     assert.match(
       answer.cookies.find((each) => each.includes('new-token=')) ?? '',
-      /^__Host-new-token=[\w-]{43}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+      /^__Host-new-token=kauth_[\w-]{49}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     )
     assert.match((await ada.page(path)).text, /kauth_/)
   })

@@ -22,7 +22,7 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
-import { randomPart, usualDays } from '../../users/user-token.ts'
+import { tokenForm, usualDays } from '../../users/user-token.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
@@ -44,7 +44,7 @@ const perPage = 100
 /** `/account/tokens`: lists, creates and revokes the user's API tokens. */
 export function apiTokens(router: SiteRouter, services: Services): void {
   // Passes a new token to the page that shows it once, because the database must not contain it.
-  const newToken = new HostCookie('new-token', { isTls: services.isTls })
+  const newToken = new HostCookie('new-token', { isTls: services.isTls, values: tokenForm })
   const listed = (ctx: SiteContext) => newest(ctx, services)
   const tokensPage = async (ctx: SiteContext, more: Partial<Views['api-tokens']>) =>
     page(ctx, 'api-tokens', { ...(await listed(ctx)), isFresh: !needsPassword(ctx), ...more })
@@ -74,7 +74,7 @@ export function apiTokens(router: SiteRouter, services: Services): void {
       const created = await createToken(services, ctx, { name, days })
       audit(ctx, 'token created', user, { detail: name })
       if (wantsPage(ctx)) {
-        newToken.write(ctx, randomPart(created.value), minute)
+        newToken.write(ctx, created.value, minute)
         seeOther(ctx, '/account/tokens')
       } else {
         ctx.status = 201

@@ -1,5 +1,6 @@
 import compose from 'koa-compose'
 import { BasicAuthenticator, guard } from '#auth'
+import { findAdmin } from '../../account/password-check.ts'
 import type { Services } from '../../account/services.ts'
 import { audit } from '../../site/audit.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
@@ -9,12 +10,13 @@ import { User, userRecord } from '../../users/user.ts'
 import { UserToken } from '../../users/user-token.ts'
 
 /** The routes of the API that have no page: `/me`, `/secure` and `/validateLoggedInUser`. */
-export function api(router: SiteRouter, { keys, passwords }: Services): void {
+export function api(router: SiteRouter, services: Services): void {
+  const { keys } = services
   const signedToken = SignedToken.authenticator(keys)
   const anyToken = compose([UserToken.authenticator(), signedTokenUser(keys)])
 
   const admin = BasicAuthenticator.from(Admin, ({ username: email, password }, ctx) =>
-    passwords.findAdmin(ctx, { email, password }),
+    findAdmin(services, ctx, { email, password }),
   )
 
   router.get('/me', anyToken, guard(User), (ctx) => {

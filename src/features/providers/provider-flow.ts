@@ -16,10 +16,6 @@ export interface StoredIdentity extends Pick<Identity, 'issuer' | 'subject' | 'i
 const ProviderFlowSchema = defineEntity({
   name: 'ProviderFlow',
   tableName: 'provider_flows',
-  indexes: [
-    { name: 'provider_flows_expires_at_index', properties: ['expiresAt'] },
-    { name: 'provider_flows_created_at_index', properties: ['createdAt'] },
-  ],
   properties: {
     // SHA-256 of the state.
     digest: p.string().length(43).primary(),
@@ -36,8 +32,8 @@ const ProviderFlowSchema = defineEntity({
     session: p.string().length(43).nullable(),
     // For the purpose `sign-up`.
     identity: p.json<StoredIdentity>().nullable(),
-    expiresAt: p.datetime(),
-    createdAt: p.datetime(),
+    expiresAt: p.datetime().index(),
+    createdAt: p.datetime().index(),
   },
 })
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { hour } from '../../durations.ts'
-import type { CreateLink } from '../../mail/mail-sender.ts'
+import type { CreateLink } from '../../mail/mail-kinds.ts'
 import { issueOneTimeToken, type NewOneTimeToken } from '../../users/one-time-tokens.ts'
 import { emailKey, User } from '../../users/user.ts'
 

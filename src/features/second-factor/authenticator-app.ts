@@ -2,7 +2,7 @@ import { entityManager } from '#auth/mikro-orm'
 import { fresh } from '../../account/fresh.ts'
 import { limitedCode } from '../../account/limits.ts'
 import { owner } from '../../account/owner.ts'
-import { hasCodesOf, recoveryCodesOf } from '../../account/second-factor/recovery-codes.ts'
+import { hasOneOf, inGroups } from '../../account/second-factor/recovery-codes.ts'
 import { newRecoveryCodes, startSetUp, turnOff, turnOn } from '../../account/second-factor/second-factor.ts'
 import { setUpLifetime, unconfirmedKey } from '../../account/second-factor/totp-factors.ts'
 import { plainCode } from '../../account/second-factor/verify-code.ts'
@@ -32,8 +32,8 @@ const codesPage = '/account/security/recovery-codes'
 
 /** `/account/security/…`: sets up and removes the authenticator app, and creates recovery codes. */
 export function authenticatorApp(router: SiteRouter, services: Services): void {
-  // Passes the seed of new codes to the page that shows them once, because the database must not contain the codes.
-  const newCodes = new HostCookie('new-recovery-codes', { isTls: services.isTls })
+  // Passes new codes to the page that shows them once, because the database must not contain them.
+  const newCodes = new HostCookie('new-recovery-codes', { isTls: services.isTls, values: /^[\w.]{249}$/ })
   // Binds a set-up to the browser that started it. Without this, a thief with a session could start the set-up, and the page
   // would show the owner a key that the thief knows.
   const startedSetUp = new HostCookie('app-set-up', { isTls: services.isTls })
@@ -67,16 +67,16 @@ export function authenticatorApp(router: SiteRouter, services: Services): void {
       if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, codesPage, 'The authenticator app is on.')
       const { code } = textFields(ctx, 'code')
       refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
-      const seed = await limitedCode(services, ctx, ctx.auth.require(User), () =>
+      const codes = await limitedCode(services, ctx, ctx.auth.require(User), () =>
         turnOn(services, ctx, plainCode(code)),
       )
-      if (seed === undefined) {
+      if (!codes) {
         refuseProblems({ code: 'The code is wrong. Enter the six digits that the app shows now.' })
         return
       }
       if (startedSetUp.read(ctx) !== undefined) startedSetUp.clear(ctx)
       audit(ctx, 'authenticator app turned on', ctx.auth.require(User))
-      showCodes(ctx, seed, 'The authenticator app is on. Your other sessions have been signed out.')
+      showCodes(ctx, codes, 'The authenticator app is on. Your other sessions have been signed out.')
     },
   )
 
@@ -90,18 +90,18 @@ export function authenticatorApp(router: SiteRouter, services: Services): void {
   })
 
   router.get(codesPage, ...owner(services), async (ctx) => {
-    const seed = newCodes.take(ctx)
+    const codes = newCodes.take(ctx)?.split('.')
     if (!wantsPage(ctx))
       throw new Refusal(404, 'Recovery codes are in the response of the request that creates them.')
-    const isOwn = seed && (await hasCodesOf(entityManager(ctx), ctx.auth.require(User).id, seed))
+    const isOwn = codes && (await hasOneOf(entityManager(ctx), ctx.auth.require(User).id, codes))
     if (!isOwn) return seeOther(ctx, securityPage)
-    return page(ctx, 'recovery-codes', { codes: recoveryCodesOf(seed), notice: takeNotice(ctx) })
+    return page(ctx, 'recovery-codes', { codes: codes.map(inGroups), notice: takeNotice(ctx) })
   })
 
   router.post(codesPage, ...owner(services), fresh(securityPage), async (ctx) => {
-    const seed = await newRecoveryCodes(services, ctx)
+    const codes = await newRecoveryCodes(services, ctx)
     audit(ctx, 'recovery codes created', ctx.auth.require(User))
-    showCodes(ctx, seed, 'You have ten new recovery codes. The old ones no longer work.')
+    showCodes(ctx, codes, 'You have ten new recovery codes. The old ones no longer work.')
   })
 
   async function showSetUpAgain(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
@@ -117,12 +117,12 @@ export function authenticatorApp(router: SiteRouter, services: Services): void {
     return key && startedSetUp.read(ctx) === digestOf(key) ? key : undefined
   }
 
-  function showCodes(ctx: SiteContext, seed: string, notice: string) {
+  function showCodes(ctx: SiteContext, codes: readonly string[], notice: string) {
     if (wantsPage(ctx)) {
-      newCodes.write(ctx, seed, minute)
+      newCodes.write(ctx, codes.join('.'), minute)
       seeOther(ctx, codesPage, notice)
     } else {
-      ctx.body = { recoveryCodes: recoveryCodesOf(seed) }
+      ctx.body = { recoveryCodes: codes.map(inGroups) }
     }
   }
 }

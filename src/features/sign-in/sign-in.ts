@@ -3,6 +3,7 @@ import { CredentialsAuthenticator, ignoreSession } from '#auth'
 import { basic } from '../../account/basic.ts'
 import { afterSignIn, asksToBeKept, completeSignIn, requestedPath } from '../../account/complete-sign-in.ts'
 import { signInOptions } from '../../account/passkeys/site-passkeys.ts'
+import { checkPassword } from '../../account/password-check.ts'
 import { PendingSignIn } from '../../account/second-factor/pending-sign-ins.ts'
 import type { Services } from '../../account/services.ts'
 import { signOut } from '../../account/sign-out.ts'
@@ -40,7 +41,7 @@ export function signIn(router: SiteRouter, services: Services, resetNotice: Host
   const showForm: ShowPage = (ctx, errors) => signInForm(services, ctx, errors)
   const form = CredentialsAuthenticator.from(User, async ({ username: email, password }, ctx) => {
     const match = ctx.is('urlencoded') ? 'any-case' : 'exact'
-    const { outcome, user } = await services.passwords.check(ctx, { email, password, match })
+    const { outcome, user } = await checkPassword(services, ctx, { email, password, match })
     if (outcome !== 'needs-code') return user
     ctx.auth.login(new PendingSignIn(user), PendingSignIn)
     return undefined
