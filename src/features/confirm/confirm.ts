@@ -10,7 +10,7 @@ import {
 } from '../../account/passkeys/check-passkey.ts'
 import { verifyCode, wrongCode } from '../../account/second-factor/verify-code.ts'
 import type { Services } from '../../account/services.ts'
-import { replaceSession } from '../../account/sessions/session-cookie.ts'
+import { renewSession } from '../../account/sessions/session-cookie.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { challenges } from '../../site/challenges.ts'
@@ -98,7 +98,7 @@ async function checkProof(services: Services, ctx: SiteContext, user: User) {
 }
 
 function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[]): void {
-  replaceSession(ctx, user, methods)
+  renewSession(ctx, user, methods)
   audit(ctx, 'confirmed', user)
   const path = afterSignIn(textFields(ctx, 'next').next || undefined)
   // The start page of a section shows a notice, because the user has to press the button on it again.
