@@ -1,6 +1,7 @@
 import type { Next } from 'koa'
 import { type AuthContext, guard, redirectUnless } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
+import { minute } from '../durations.ts'
 import { fieldsOf, textFields } from '../site/form.ts'
 import { wantsPage } from '../site/page.ts'
 import type { SiteContext } from '../site/site-context.ts'
@@ -10,8 +11,7 @@ import { currentPasswordProblem } from './owner.ts'
 import type { Services } from './services.ts'
 
 /** The maximum age of a proof of identity for sensitive actions. */
-export const freshFor = '10m'
-const tenMinutes = 10 * 60_000
+const freshFor = 10 * minute
 
 const refuseStale = guard(User, { fresh: freshFor })
 
@@ -67,5 +67,5 @@ export function needsPassword(ctx: SiteContext): boolean {
 
 /** Whether a proof of identity is new enough for sensitive actions. */
 export function isRecent(at: Date): boolean {
-  return Date.now() - at.getTime() <= tenMinutes
+  return Date.now() - at.getTime() <= freshFor
 }

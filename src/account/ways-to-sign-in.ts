@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { Refusal } from '../refusal.ts'
 import { hasPassword } from '../users/has-password.ts'
-import { listIdentities } from '../users/linked-identity.ts'
-import { listPasskeys } from './passkeys/passkey.ts'
+import { LinkedIdentity, listIdentities } from '../users/linked-identity.ts'
+import { listPasskeys, Passkey } from './passkeys/passkey.ts'
+import { removeSecondFactor } from './second-factor/second-factor.ts'
 
 /**
  * Requires another way to sign in than the passkey or connected account that is being removed. Call it with the account locked.
@@ -21,4 +22,15 @@ export async function requireOtherWay(
   const others = [...identities, ...(await listPasskeys(em, user))].filter(({ id }) => id !== without)
   if (others.length === 0)
     throw new Refusal(409, 'This is your only way to sign in. Set a password or add a passkey first.')
+}
+
+/**
+ * Removes the authenticator app, the recovery codes, the passkeys and the connected accounts of a user, so that only the password signs
+ * in. Call it with the account locked. Returns whether there were any.
+ */
+export async function removeOtherWays(em: EntityManager, user: string): Promise<boolean> {
+  const hadApp = await removeSecondFactor(em, user)
+  const passkeys = await em.nativeDelete(Passkey, { user }, { filters: false })
+  const identities = await em.nativeDelete(LinkedIdentity, { user }, { filters: false })
+  return hadApp || passkeys + identities > 0
 }

@@ -24,15 +24,10 @@ export interface Message {
 
 /**
  * Delivers a message. An abort ends an SMTP connection.
+ * @returns fields for the log
  * @throws {Error} if the message was not delivered, or if the result is unknown. Over SMTP, it is a `DeliveryError`
  */
-export type Deliver = (message: Message, signal: AbortSignal) => Promise<Delivered>
-
-/** Fields for the log. */
-export interface Delivered {
-  readonly file?: string
-  readonly link?: string
-}
+export type Deliver = (message: Message, signal: AbortSignal) => Promise<object>
 
 /** A mail was not delivered, or the result is unknown. The error contains no address and no text of the mail server. */
 export class DeliveryError extends Error {

@@ -35,11 +35,6 @@ export function listIdentities(em: EntityManager, user: string): Promise<LinkedI
   return em.find(LinkedIdentity, { user }, { orderBy: { id: 'asc' }, disableIdentityMap: true })
 }
 
-/** Deletes all identities of a user. Call it with the account locked. Returns their number. */
-export function removeIdentities(em: EntityManager, user: string): Promise<number> {
-  return em.nativeDelete(LinkedIdentity, { user }, { filters: false })
-}
-
 export type IdentityRecord = Readonly<ReturnType<typeof identityRecord>>
 
 /** The record of a connected account at an identity provider. */

@@ -8,13 +8,15 @@ import {
 } from '@mikro-orm/core'
 import type { AbstractSqlConnection, SqlEntityManager } from '@mikro-orm/sqlite'
 import { v7 as uuidv7 } from 'uuid'
-import { day } from '../../durations.ts'
+import { deleteBatch } from '../../database/delete-batch.ts'
+import { clockSkew, day } from '../../durations.ts'
 import { type Logger, loggable, printable } from '../../log/log.ts'
 import { type Account, type AuditEvent, outcomeOf, unauthenticated } from '../../site/audit.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { emailKey } from '../../users/user.ts'
-import { deleteOldEvents, Event, type EventFilter, eventPage, type NewEvent } from './event.ts'
+import { Event, type NewEvent } from './event.ts'
 
+const keptFor = 180 * day
 // Each row has less than a kilobyte.
 const maxWaiting = 10_000
 // Unauthenticated events of one kind without an account share this many rows. A single row would be a bottleneck.
@@ -84,14 +86,12 @@ export class AuditTrail {
       this.#log.info({ rows: rows.length }, 'the audit trail in the database is complete again')
   }
 
-  /** A page of the events of an account, newest first. */
-  page(userId: string, filter: EventFilter = {}) {
-    return eventPage(this.#orm.em.fork(), userId, { ...filter, now: this.#now() })
-  }
-
-  /** Deletes a batch of old events. Returns their number. */
+  /** Deletes a batch of events that are older than 180 days, or more than two minutes in the future. Returns their number. */
   purge(limit = 500): Promise<number> {
-    return deleteOldEvents(this.#orm.em.fork(), this.#now(), limit)
+    const now = this.#now()
+    const isOld = { at: { $lt: new Date(now - keptFor) } }
+    const where = { $or: [isOld, { at: { $gt: new Date(now + clockSkew) } }] }
+    return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, limit)
   }
 
   // The query also returns a row for an unknown user name, so that its time does not reveal whether the account exists.

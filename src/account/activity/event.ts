@@ -1,12 +1,8 @@
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import { v7 as uuidv7 } from 'uuid'
-import { deleteBatch } from '../../database/delete-batch.ts'
-import { clockSkew, day } from '../../durations.ts'
+import { clockSkew } from '../../durations.ts'
 import { unauthenticated } from '../../site/audit.ts'
 import { deviceName } from '../devices/device-name.ts'
-
-// In milliseconds.
-const keptFor = 180 * day
 
 const EventSchema = defineEntity({
   name: 'Event',
@@ -60,29 +56,24 @@ interface EventKind {
 const all: EventKind = { own: { $nin: unauthenticated }, attempts: unauthenticated }
 
 /** Which events of an account to return. */
-export interface EventFilter {
+interface EventFilter {
   /** The id of an event. Only older ones are returned. */
   readonly before?: string | undefined
   /** Conditions for the names of the wanted events. By default, all. */
   readonly kind?: EventKind | undefined
 }
 
-/** A page of the events of an account, newest first. */
-export interface EventPage {
-  readonly events: Event[]
-  /** The id of the oldest event on this page. `undefined` on the last page. */
-  readonly last?: string | undefined
-}
-
 /**
- * Finds a page of the events that the account's owner has caused. The first page also has the attempts of others, at most one row for
- * each kind, so that they cannot push a sign-in off the page.
+ * Finds a page of the events that the account's owner has caused, newest first. The first page also has the attempts of others, at most
+ * one row for each kind, so that they cannot push a sign-in off the page. `last` is the id of the oldest event, unless this is the last
+ * page.
  */
 export async function eventPage(
   em: EntityManager,
   userId: string,
-  { before, kind = all, now }: EventFilter & { now: number },
-): Promise<EventPage> {
+  { before, kind = all }: EventFilter = {},
+  now = Date.now(),
+) {
   const at = { $lte: new Date(now + clockSkew) }
   const own = { userId, event: kind.own, at, ...(before && { id: { $lt: before } }) }
   const found = await em.find(Event, own, { orderBy: { id: 'desc' }, limit: length + 1 })
@@ -97,14 +88,6 @@ export async function eventPage(
     (one, other) => other.at.getTime() - one.at.getTime() || (other.id < one.id ? -1 : 1),
   )
   return { events: page, last: found.length > length ? found[length - 1]?.id : undefined }
-}
-
-/** Deletes a batch of events that are older than 180 days, or more than two minutes in the future. Returns their number. */
-export function deleteOldEvents(em: EntityManager, now: number, limit: number): Promise<number> {
-  const where = {
-    $or: [{ at: { $lt: new Date(now - keptFor) } }, { at: { $gt: new Date(now + clockSkew) } }],
-  }
-  return deleteBatch(em, Event, { where, key: 'id' }, limit)
 }
 
 /** The words of events on the activity page, where the name says too little. A feature passes its own to `activity`. */

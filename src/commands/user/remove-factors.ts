@@ -1,9 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { insertEvent } from '../../account/activity/audit-trail.ts'
 import type { Notice } from '../../account/notify.ts'
-import { Passkey } from '../../account/passkeys/passkey.ts'
-import { removeSecondFactor } from '../../account/second-factor/second-factor.ts'
-import { removeIdentities } from '../../users/linked-identity.ts'
+import { removeOtherWays } from '../../account/ways-to-sign-in.ts'
 import { lockAccount } from '../../users/user.ts'
 import { findAccount } from './account.ts'
 import type { Call } from './command.ts'
@@ -21,10 +19,7 @@ export async function removeFactors(call: Call): Promise<string> {
   const { id, email } = account
   const hasRemoved = await call.em.transactional(async (em) => {
     await lockAccount(em, { id })
-    const hadApp = await removeSecondFactor(em, id)
-    const passkeys = await em.nativeDelete(Passkey, { user: id }, { filters: false })
-    const identities = await removeIdentities(em, id)
-    if (!hadApp && passkeys + identities === 0) return false
+    if (!(await removeOtherWays(em, id))) return false
     // A command has no IP address and no browser.
     const origin = { address: '', userAgent: 'npm-run-user', request: '' }
     await insertEvent(em, {

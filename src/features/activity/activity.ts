@@ -1,4 +1,5 @@
-import { accountWords, type Event, eventRecord, firstTime } from '../../account/activity/event.ts'
+import { entityManager } from '#auth/mikro-orm'
+import { accountWords, type Event, eventPage, eventRecord, firstTime } from '../../account/activity/event.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
 import { day } from '../../durations.ts'
@@ -63,7 +64,7 @@ export function activity(
     const kind = typeof wanted === 'string' && kinds.has(wanted) ? wanted : undefined
     const { id } = ctx.auth.require(User)
     const filter = { before: pageCursor(ctx), kind: kinds.get(kind ?? '') }
-    const { events: found, last } = await services.trail.page(id, filter)
+    const { events: found, last } = await eventPage(entityManager(ctx), id, filter)
     const older = last && `/account/activity?${kind ? `kind=${kind}&` : ''}before=${last}`
     if (wantsPage(ctx)) return page(ctx, 'activity', { events: described(found, words), kind, older })
     // RFC 8288 §3.

@@ -1,5 +1,6 @@
+import type { EntityManager } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
-import { type Event, eventRecord } from '../../account/activity/event.ts'
+import { type Event, eventPage, eventRecord } from '../../account/activity/event.ts'
 import { validTokens } from '../../account/own-tokens.ts'
 import { owner } from '../../account/owner.ts'
 import { listPasskeys, passkeyRecord } from '../../account/passkeys/passkey.ts'
@@ -31,18 +32,18 @@ export function data(router: SiteRouter, services: Services): void {
       tokens: await validTokens(ctx, services.uses.tokens, { before: undefined, limit: maxRows }),
       passkeys: (await listPasskeys(em, user.id)).map(passkeyRecord),
       connectedAccounts: (await listIdentities(em, user.id)).map(identityRecord),
-      activity: (await allEvents(services, user)).map(eventRecord),
+      activity: (await allEvents(em, user)).map(eventRecord),
     }
     ctx.attachment('my-data.json')
     audit(ctx, 'data downloaded', user)
   })
 }
 
-async function allEvents({ trail }: Services, { id }: User): Promise<Event[]> {
+async function allEvents(em: EntityManager, { id }: User): Promise<Event[]> {
   const events: Event[] = []
   let before: string | undefined
   do {
-    const page = await trail.page(id, { before })
+    const page = await eventPage(em, id, { before })
     events.push(...page.events)
     before = page.last
   } while (before !== undefined && events.length < maxRows)

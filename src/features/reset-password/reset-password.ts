@@ -2,9 +2,9 @@ import { entityManager } from '#auth/mikro-orm'
 import { overwritePassword } from '../../account/end-access.ts'
 import { limited } from '../../account/limits.ts'
 import { type Notice, notify } from '../../account/notify.ts'
-import { listPasskeys, Passkey } from '../../account/passkeys/passkey.ts'
-import { removeSecondFactor } from '../../account/second-factor/second-factor.ts'
+import { listPasskeys } from '../../account/passkeys/passkey.ts'
 import type { Services } from '../../account/services.ts'
+import { removeOtherWays } from '../../account/ways-to-sign-in.ts'
 import { newIdentifier } from '../../database/identifier.ts'
 import { minute } from '../../durations.ts'
 import { audit } from '../../site/audit.ts'
@@ -15,7 +15,7 @@ import { complete, page, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
-import { listIdentities, removeIdentities } from '../../users/linked-identity.ts'
+import { listIdentities } from '../../users/linked-identity.ts'
 import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
@@ -122,9 +122,7 @@ function useToken(services: Services, ctx: SiteContext, token: string, passwordH
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
     if (provesFirst(grant)) {
       await em.nativeUpdate(User, { id }, { emailVerifiedAt: new Date() })
-      await removeSecondFactor(em, id)
-      await em.nativeDelete(Passkey, { user: id })
-      await removeIdentities(em, id)
+      await removeOtherWays(em, id)
     }
     // `grant.user` is the account before the update, so an address that this reset verifies gets no notice. This is intended,
     // because a stranger may have chosen the name in the notice.
