@@ -89,16 +89,18 @@ describe('/account/identities', () => {
 })
 
 describe('an account with an identity', () => {
-  test('V15 V16 asks for the code of the app after the provider, and starts no session before', async (t) => {
+  test('V15 V16 asks for the code of the app after the provider, starts no session before, and keeps the user signed in', async (t) => {
     const { site } = await providerSite(t)
     const { person } = await signUpAndLink(site)
     const app = await turnOnApp(site, person)
     const visitor = site.visitor()
-    const { headers } = await goWith(visitor, '/login/with/company', { next: '/account/sessions' })
+    const fields = { next: '/account/sessions', remember: 'on' }
+    const { headers } = await goWith(visitor, '/login/with/company', fields)
     assert.equal(headers.location, '/login/code?next=%2Faccount%2Fsessions')
     assert.equal((await visitor.get('/me')).status, 401)
     const signedIn = await visitor.form('/login/code', { code: app.nextCode(), next: '/account/sessions' })
     assert.equal(signedIn.headers.location, '/account/sessions')
+    assert.ok(signedIn.cookies.some((each) => /^session=[\w-]{43}; Max-Age=2592000;/.test(each)))
     assert.equal((await visitor.get('/me')).status, 200)
     assert.equal((await visitor.form('/confirm/with/company', {})).status, 409)
   })
