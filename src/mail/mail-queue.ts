@@ -37,14 +37,14 @@ const lease = clockSkew + 3 * minute
 
 export const maxTries = pauses.length + 1
 
-export type NewMail = { [Kind in keyof Mails]: MailOf<Kind> }[keyof Mails]
-
-type MailOf<Kind extends keyof Mails> = {
-  readonly kind: Kind
-  readonly to: string
-  /** The account. Deleting the account deletes the mail, unless the mail has been sent. */
-  readonly userId?: string | undefined
-} & (Mails[Kind] extends undefined ? unknown : { readonly data: Mails[Kind] })
+export type NewMail = {
+  [Kind in keyof Mails]: {
+    readonly kind: Kind
+    readonly to: string
+    /** The account. Deleting the account deletes the mail, unless the mail has been sent. */
+    readonly userId?: string | undefined
+  } & (Mails[Kind] extends undefined ? unknown : { readonly data: Mails[Kind] })
+}[keyof Mails]
 
 /**
  * Inserts a mail in the transaction of `em`. Commands call it without an `Outbox`, because the running site

@@ -38,7 +38,7 @@ export async function siteWithPasskeys(t: TestContext) {
     return from
   }
   const signInOptions = () => requestOptions(party, { purpose: 'sign-in', binding: browser })
-  const answer = (credential: unknown) =>
+  const answer = (credential: string) =>
     verifyUse(em(), party, { ceremony: { purpose: 'sign-in', binding: browser }, credential })
   const signIn = (from: SoftwareAuthenticator, overrides: Overrides = {}) =>
     answer(from.get(signInOptions(), overrides))

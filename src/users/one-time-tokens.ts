@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import { unexpired } from '../database/expired-rows.ts'
-import { digestOf } from '../database/identifier.ts'
+import { digestOf, newIdentifier } from '../database/identifier.ts'
 import { lockAccount, User } from './user.ts'
 
 const OneTimeTokenSchema = defineEntity({
@@ -57,7 +56,7 @@ export async function issueOneTimeToken(
   now = Date.now(),
 ): Promise<string | undefined> {
   const { id: user } = account
-  const token = randomBytes(32).toString('base64url')
+  const token = newIdentifier()
   const dates = { createdAt: new Date(now), expiresAt: new Date(now + lifetime) }
   return em.transactional(async (em) => {
     if (!(await lockAccount(em, account))) return undefined

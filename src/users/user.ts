@@ -70,8 +70,6 @@ interface RowLimit {
   readonly current: string
   /** The number of rows that remain, including the current one. */
   readonly limit: number
-  /** The column that orders rows of the same millisecond. */
-  readonly tie: 'id' | 'digest'
 }
 
 /**
@@ -83,14 +81,14 @@ interface RowLimit {
 export async function deleteBeyond(
   em: EntityManager,
   entity: EntityClass<object>,
-  { user, current, limit, tie }: RowLimit,
+  { user, current, limit }: RowLimit,
 ): Promise<void> {
   const { tableName: table } = em.getMetadata().get(entity)
   // Both drivers of the site are SQL drivers.
   await (em as SqlEntityManager).execute(
     `delete from ${table} where user_id = ? and digest in (
        select digest from ${table} where user_id = ? and digest <> ?
-       order by seen_at desc, ${tie} desc limit ? offset ?)`,
+       order by seen_at desc, digest limit ? offset ?)`,
     [user, user, current, limit, limit - 1],
     'run',
   )

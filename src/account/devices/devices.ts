@@ -120,7 +120,7 @@ export class Devices {
       const isNew = onNew && (await em.count(Device, { digest, user }, { filters: false })) === 0
       await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
       if (!isNew) return true
-      await deleteBeyond(em, Device, { user, current: digest, limit: maxDevices, tie: 'digest' })
+      await deleteBeyond(em, Device, { user, current: digest, limit: maxDevices })
       await onNew(em)
       return true
     })

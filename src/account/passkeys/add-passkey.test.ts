@@ -265,7 +265,7 @@ describe('verifyRegistration', () => {
     ]
     const ids = [undefined, null, 1, '', '!', 'A', [right.id], 'A'.repeat(1368)]
     for (const credential of [
-      ...[undefined, null, 1, right, [], '', 'null', '[]', '"x"', '{', '['.repeat(16_000)],
+      ...['', 'null', '[]', '"x"', '{', '['.repeat(16_000)],
       ...responses.map((response) => changed({ response })),
       ...ids.map((id) => changed({ id })),
       ...[undefined, null, 'password', ['public-key']].map((type) => changed({ type })),
@@ -273,7 +273,7 @@ describe('verifyRegistration', () => {
       assert.equal(
         await verifyRegistration(em(), party, { ...owner, credential, name: 'x' }),
         'invalid',
-        JSON.stringify(credential)?.slice(0, 200),
+        credential.slice(0, 200),
       )
     assert.deepEqual(await sql(site, 'select * from used_challenges'), [])
   })

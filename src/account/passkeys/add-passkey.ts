@@ -16,7 +16,7 @@ interface PasskeyOwner {
 
 interface NewPasskey extends PasskeyOwner {
   /** The JSON text of the `PublicKeyCredential`. */
-  readonly credential: unknown
+  readonly credential: string
   /** A name that `nameProblem` accepts. By default, the name of the provider, or of the device. */
   readonly name: string | undefined
   readonly device?: string

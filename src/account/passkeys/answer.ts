@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core'
+import { type JsonObject, parseJsonObject } from '../../auth/json-object.ts'
 import { type Ceremony, consumeChallenge } from './challenges.ts'
 
 /** The response of an authenticator and the client data of the browser. The signature is not verified yet. */
@@ -22,7 +23,7 @@ export interface Answer {
 export async function receiveAnswer(
   em: EntityManager,
   key: Buffer,
-  credential: unknown,
+  credential: string,
   ceremony: Ceremony,
 ): Promise<Answer | undefined> {
   const answer = parseAnswer(credential)
@@ -30,14 +31,14 @@ export async function receiveAnswer(
   return answer.isEmbedded ? undefined : answer
 }
 
-function parseAnswer(credential: unknown): Answer | undefined {
-  const { id, type, response } = parseObject(credential)
+function parseAnswer(credential: string): Answer | undefined {
+  const { id, type, response } = parseJsonObject(Buffer.from(credential)) ?? {}
   // A credential id has at most 1023 bytes.
   if (!isBase64url(id) || id.length > 1364 || type !== 'public-key' || !isObject(response)) return undefined
   const { clientDataJSON, userHandle } = response
   if (!isBase64url(clientDataJSON)) return undefined
-  const clientData = parseObject(Buffer.from(clientDataJSON, 'base64url').toString())
-  const { challenge, crossOrigin, topOrigin } = clientData
+  const clientData = parseJsonObject(Buffer.from(clientDataJSON, 'base64url'))
+  const { challenge, crossOrigin, topOrigin } = clientData ?? {}
   if (typeof challenge !== 'string') return undefined
   // The library accepts `crossOrigin` without `topOrigin`, and accepts both when a passkey is added.
   const isEmbedded = (crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined
@@ -53,15 +54,6 @@ export function isBase64url(value: unknown): value is string {
   )
 }
 
-function parseObject(json: unknown): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = typeof json === 'string' ? JSON.parse(json) : undefined
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -29,7 +29,7 @@ export function requestOptions(
 export interface Use {
   readonly ceremony: Ceremony
   /** The JSON text of the `PublicKeyCredential`. */
-  readonly credential: unknown
+  readonly credential: string
   /** The user who confirms. */
   readonly user?: User
 }

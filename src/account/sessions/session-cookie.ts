@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import session from 'koa-session'
 import { credentialsSent, reportFailure } from '#auth'
+import { newIdentifier } from '../../database/identifier.ts'
 import { HostCookie } from '../../site/host-cookie.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
@@ -21,7 +21,7 @@ export function sessionCookie(app: Koa, store: SessionStore, { isTls }: { isTls:
       maxAge: limits.usual.absolute,
       signed: false,
       autoCommit: false,
-      genid: () => randomBytes(32).toString('base64url'),
+      genid: newIdentifier,
       externalKey: {
         get: (ctx: Context) => cookie.read(ctx) ?? '',
         set: (ctx: Context, id: string) => cookie.write(ctx, id, ctx.session.maxAge),

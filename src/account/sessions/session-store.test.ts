@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { recordStatements } from '../../auth/testing/record-statements.ts'
 import { requestTo } from '../../auth/testing/request-to.ts'
+import { digestOf } from '../../database/identifier.ts'
 import { changes, count, sql } from '../../testing/database.ts'
 import { signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { onlySqlite } from '../../testing/test-database.ts'
-import { SessionStore, sessionDigest } from './session-store.ts'
+import { SessionStore } from './session-store.ts'
 import { limits } from './stored-session.ts'
 
 const plans = 'PostgreSQL scans small tables instead of using an index'
@@ -222,7 +223,7 @@ describe('SessionStore', () => {
     await store.start(seen, { user }, usual)
     await sql(site, 'update sessions set seen_at = ? where kept = false and digest = ?', [
       start + hour,
-      sessionDigest(seen),
+      digestOf(seen),
     ])
     clock.now = start + 2 * minute
     await store.start(skewed, { user }, usual)

@@ -49,9 +49,7 @@ export class SessionStore {
 
   /** Returns the data of a session and records its use. Returns `undefined` if the session has ended. */
   async get(id: string, ctx: object): Promise<SessionData | undefined> {
-    const digest = sessionDigest(id)
-    if (digest === undefined) return undefined
-    const found = await this.#sessions.find(ctx, digest)
+    const found = await this.#sessions.find(ctx, digestOf(id))
     if (!found) return undefined
     const now = this.#now()
     const { data, kept, createdAt } = found
@@ -78,11 +76,11 @@ export class SessionStore {
     const { user, ...more } = ownData(saved)
     if (typeof user !== 'string') throw new Error('Only a signed-in user has a session.')
     const now = new Date(this.#now())
-    const digest = sessionDigest(id) ?? ''
+    const digest = digestOf(id)
     await this.#orm.em.fork().transactional(async (em) => {
       const { credentialsVersion } = account ?? {}
       if (!(await lockAccount(em, { id: user, credentialsVersion }))) throw signedOut()
-      const replaced = replaces !== undefined && { digest: sessionDigest(replaces) ?? '', user }
+      const replaced = replaces !== undefined && { digest: digestOf(replaces), user }
       if (replaced && (await em.nativeDelete(StoredSession, replaced)) !== 1) throw signedOut()
       // If the set-up of an app has ended the replaced session, the check above responds with 409 first.
       if (account?.secondFactorAt && !methods.includes('mfa'))
@@ -98,13 +96,13 @@ export class SessionStore {
         createdAt: now,
         seenAt: now,
       })
-      await deleteBeyond(em, StoredSession, { user, current: digest, limit: maxSessions, tie: 'id' })
+      await deleteBeyond(em, StoredSession, { user, current: digest, limit: maxSessions })
     })
   }
 
   /** Saves the data of a session, if it still exists. */
   async update(id: string, saved: SessionData): Promise<void> {
-    await this.#orm.em.fork().nativeUpdate(StoredSession, sessionDigest(id) ?? '', { data: ownData(saved) })
+    await this.#orm.em.fork().nativeUpdate(StoredSession, digestOf(id), { data: ownData(saved) })
   }
 
   /** Deletes a batch of expired sessions. Returns their number. */
@@ -116,8 +114,7 @@ export class SessionStore {
 
   /** Ends a session. */
   async destroy(id: string): Promise<void> {
-    const digest = sessionDigest(id)
-    if (digest !== undefined) await this.#orm.em.fork().nativeDelete(StoredSession, digest)
+    await this.#orm.em.fork().nativeDelete(StoredSession, digestOf(id))
   }
 }
 
@@ -128,12 +125,7 @@ export function ownData({ _expire, _maxAge, ...data }: SessionData): SessionData
 
 /** The digest of the request's session. If the request contains credentials, its session is not read, and the digest matches no session. */
 export function currentDigest({ session }: SiteContext): string {
-  return sessionDigest(session.externalKey) ?? ''
-}
-
-/** The digest that identifies a stored session, or `undefined` if the identifier is not 256 bits in base64url. */
-export function sessionDigest(id: string): string | undefined {
-  return /^[\w-]{43}$/.test(id) ? digestOf(id) : undefined
+  return session.externalKey ? digestOf(session.externalKey) : ''
 }
 
 /** 409 for a request whose session has ended. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { endAccess } from '../../account/end-access.ts'
-import { SessionStore, sessionDigest } from '../../account/sessions/session-store.ts'
-import { newIdentifier } from '../../database/identifier.ts'
+import { SessionStore } from '../../account/sessions/session-store.ts'
+import { digestOf, newIdentifier } from '../../database/identifier.ts'
 import { count, sql } from '../../testing/database.ts'
 import { dumpAll } from '../../testing/dump.ts'
 import { transactionPauser } from '../../testing/pause-transaction.ts'
@@ -123,6 +123,6 @@ interface Round {
 
 /** The id of a session, which is needed to end it. */
 async function idOf(site: Site, session: string): Promise<string> {
-  const [row] = await sql(site, 'select id from sessions where digest = ?', [sessionDigest(session)])
+  const [row] = await sql(site, 'select id from sessions where digest = ?', [digestOf(session)])
   return String(row?.id)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { sessionDigest } from '../../account/sessions/session-store.ts'
 import { limits } from '../../account/sessions/stored-session.ts'
+import { digestOf } from '../../database/identifier.ts'
 import { count, dump, sql } from '../../testing/database.ts'
 import { basic, type Person, password, signIn, signUp } from '../../testing/people.ts'
 import { type Site, startSite } from '../../testing/site.ts'
@@ -22,7 +22,7 @@ describe('GET /account/sessions', () => {
     await sql(site, 'update sessions set created_at = ?, seen_at = ? where digest = ?', [
       start,
       start + minute,
-      sessionDigest(phone.session ?? ''),
+      digestOf(phone.session ?? ''),
     ])
     const { status, headers, text } = await here.get(path)
     assert.equal(status, 200)
@@ -47,7 +47,7 @@ describe('GET /account/sessions', () => {
       },
     )
     const [row] = await sql(site, 'select digest from sessions where id = ?', [other.id])
-    assert.equal(row?.digest, sessionDigest(phone.session ?? ''))
+    assert.equal(row?.digest, digestOf(phone.session ?? ''))
   })
 
   test('returns the current session first, and the others by their last use', async (t) => {
@@ -60,7 +60,7 @@ describe('GET /account/sessions', () => {
       const { session = '' } = await signInFrom(site, person, userAgent)
       await sql(site, 'update sessions set seen_at = ? where digest = ?', [
         Date.now() - ago * minute,
-        sessionDigest(session),
+        digestOf(session),
       ])
     }
     assert.deepEqual(
@@ -76,7 +76,7 @@ describe('GET /account/sessions', () => {
     // Now the other sessions were used more recently than the current one.
     await sql(site, 'update sessions set seen_at = ? where digest <> ?', [
       Date.now() + minute,
-      sessionDigest(here.session ?? ''),
+      digestOf(here.session ?? ''),
     ])
     assert.deepEqual(
       (await list(here)).map(({ current }) => current),
@@ -191,7 +191,7 @@ describe('POST /account/sessions/:id/end', () => {
       ended,
       '01932c07-209f-7000-8000-000000000000',
       (await idOf(site, bob)).toUpperCase(),
-      sessionDigest(bob.session ?? '') ?? '',
+      digestOf(bob.session ?? ''),
       'x',
       '%00',
       '%ff',
@@ -282,10 +282,10 @@ async function list(visitor: Visitor): Promise<Listed[]> {
 }
 
 async function idOf(site: Site, { session = '' }: { session?: string | undefined }): Promise<string> {
-  const [row] = await sql(site, 'select id from sessions where digest = ?', [sessionDigest(session)])
+  const [row] = await sql(site, 'select id from sessions where digest = ?', [digestOf(session)])
   return String(row?.id)
 }
 
 function set(site: Site, { session = '' }: Visitor, column: 'seen_at' | 'created_at', time: number) {
-  return sql(site, `update sessions set ${column} = ? where digest = ?`, [time, sessionDigest(session)])
+  return sql(site, `update sessions set ${column} = ? where digest = ?`, [time, digestOf(session)])
 }
