@@ -31,10 +31,7 @@ export class JWTIssuer implements JWTVerifier {
   }
 
   /** The payload of a valid token, else `undefined`. Throws if the keys are needed and cannot be loaded. */
-  verify<Payload extends JWTPayload>(
-    token: string,
-    type: JWTPayloadClass<Payload>,
-  ): Promise<Payload | undefined> {
+  verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>) {
     if (!this.#getKey.fresh) this.#forget()
     return this.#verifier.verify(token, type, this.#typ)
   }

@@ -29,15 +29,10 @@ export function readSecret(secret: string | Uint8Array): JWTKey {
 
 /** A key from PEM or a JWK. Respects `use`, `key_ops`, `alg` and `kid` of a JWK. Throws `JWTKeyError` if the key is unsuitable. */
 export function readKey(source: string | JWK): JWTKey {
-  if (typeof source !== 'string') return readJwk(source)
-  const isPrivate = source.includes(' PRIVATE KEY-----')
-  return keyOf(load(() => (isPrivate ? createPrivateKey(source) : createPublicKey(source))))
-}
-
-function readJwk(jwk: JWK): JWTKey {
-  const isPrivate = jwk.kty !== 'oct' && jwk.d !== undefined
-  const key = keyOf(load(() => keyObject(jwk, isPrivate)))
-  const { use = 'sig', key_ops: operations = ['sign', 'verify'], alg = key.alg, kid = key.kid } = jwk
+  if (typeof source === 'string') return keyOf(keyObject(source, source.includes(' PRIVATE KEY-----')))
+  const isPrivate = source.kty !== 'oct' && source.d !== undefined
+  const key = keyOf(keyObject(source, isPrivate))
+  const { use = 'sig', key_ops: operations = ['sign', 'verify'], alg = key.alg, kid = key.kid } = source
   // RFC 7517 §4.3.
   const allows = (operation: string) => Array.isArray(operations) && operations.includes(operation)
   if (use !== 'sig' || !allows(isPrivate ? 'sign' : 'verify') || alg !== key.alg || typeof kid !== 'string')
@@ -47,16 +42,13 @@ function readJwk(jwk: JWK): JWTKey {
   return { ...key, kid, signing: allows('sign') ? key.signing : undefined }
 }
 
-function keyObject(jwk: JWK, isPrivate: boolean): KeyObject {
-  // Node checks the types of the members.
-  if (jwk.kty === 'oct') return createSecretKey((jwk.k ?? '') as string, 'base64url')
-  const input = { key: { ...jwk } as never, format: 'jwk' } as const
-  return isPrivate ? createPrivateKey(input) : createPublicKey(input)
-}
-
-function load(create: () => KeyObject): KeyObject {
+function keyObject(source: string | JWK, isPrivate: boolean): KeyObject {
   try {
-    return create()
+    if (typeof source === 'string') return isPrivate ? createPrivateKey(source) : createPublicKey(source)
+    // Node checks the types of the members.
+    if (source.kty === 'oct') return createSecretKey((source.k ?? '') as string, 'base64url')
+    const input = { key: { ...source } as never, format: 'jwk' } as const
+    return isPrivate ? createPrivateKey(input) : createPublicKey(input)
   } catch (cause) {
     throw new JWTKeyError('This key cannot be read: pass an unencrypted PEM key or a JWK.', { cause })
   }

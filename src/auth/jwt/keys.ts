@@ -59,10 +59,7 @@ export class JWTKeys implements JWTVerifier {
   }
 
   /** The payload of a valid token, else `undefined`. Never throws for a bad token. */
-  verify<Payload extends JWTPayload>(
-    token: string,
-    type: JWTPayloadClass<Payload>,
-  ): Promise<Payload | undefined> {
+  verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>) {
     return this.#verifier.verify(token, type, type.typ)
   }
 

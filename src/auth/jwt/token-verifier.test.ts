@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { createSecretKey } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { SignJWT } from 'jose'
 import { claimRules } from './claims.ts'
 import { type Claims, JWTPayload } from './index.ts'
 import { TokenVerifier } from './token-verifier.ts'
@@ -32,8 +31,14 @@ function start() {
   const rules = claimRules({ issuer: 'site', audience: 'api', now: () => made * 1000 })
   const verifier = new TokenVerifier(rules, () => [{ getKey, algorithms: ['HS256'] }])
   const claims = { iss: 'site', aud: 'api', iat: made, exp: made + 900 }
-  const sign = (more: Record<string, unknown> = {}, secret = key) =>
-    new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(secret)
+  const sign = (more: object = {}, secret = key) => {
+    const parts = [
+      { alg: 'HS256', typ: 'JWT' },
+      { ...claims, ...more },
+    ]
+    const input = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+    return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
+  }
   const claimsOf = async (token: string, typ = 'JWT') => (await verifier.verify(token, Note, typ))?.claims
   return { sign, claimsOf, verified: () => verified }
 }
@@ -41,17 +46,17 @@ function start() {
 describe('TokenVerifier', () => {
   test('verifies a valid token once, and an invalid token every time', async () => {
     const { sign, claimsOf, verified } = start()
-    const right = await sign({ name: 'Ada' })
+    const right = sign({ name: 'Ada' })
     for (let i = 0; i < 3; i += 1) assert.equal((await claimsOf(right))?.name, 'Ada')
     assert.equal(verified(), 1)
-    const wrong = await sign({ name: 'Ada' }, createSecretKey(Buffer.alloc(32, 'w')))
+    const wrong = sign({ name: 'Ada' }, createSecretKey(Buffer.alloc(32, 'w')))
     for (let i = 0; i < 2; i += 1) assert.equal(await claimsOf(wrong), undefined)
     assert.equal(verified(), 3)
   })
 
   test('distinguishes tokens by case, length and `typ`', async () => {
     const { sign, claimsOf } = start()
-    const token = await sign()
+    const token = sign()
     assert.ok(await claimsOf(token))
     const swapped = token.replace(/[a-z]/, (letter) => letter.toUpperCase())
     for (const other of [swapped, `${token} `, token.slice(0, -1), `${token}=`])
@@ -61,7 +66,7 @@ describe('TokenVerifier', () => {
 
   test('returns frozen claims', async () => {
     const { sign, claimsOf } = start()
-    const claims = (await claimsOf(await sign({ roles: [{ name: 'reader' }] }))) ?? assert.fail()
+    const claims = (await claimsOf(sign({ roles: [{ name: 'reader' }] }))) ?? assert.fail()
     const { roles } = claims as { roles: { name: string }[] }
     assert.throws(() => roles.push({ name: 'admin' }), TypeError)
     assert.throws(() => Object.assign(roles[0] ?? {}, { name: 'admin' }), TypeError)
@@ -70,7 +75,7 @@ describe('TokenVerifier', () => {
 
   test('drops the oldest of more than 5,000 tokens', async () => {
     const { sign, claimsOf, verified } = start()
-    const tokens = await Promise.all(Array.from({ length: 5_001 }, (_, i) => sign({ i })))
+    const tokens = Array.from({ length: 5_001 }, (_, i) => sign({ i }))
     for (const token of tokens) await claimsOf(token)
     await claimsOf(tokens.at(-1) ?? '')
     assert.equal(verified(), 5_001)

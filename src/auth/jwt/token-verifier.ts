@@ -27,11 +27,7 @@ export class TokenVerifier {
   }
 
   /** The payload of a valid token with that `typ`, else `undefined`. Throws `ProviderError` if a key cannot be loaded. */
-  async verify<Payload extends JWTPayload>(
-    token: string,
-    type: JWTPayloadClass<Payload>,
-    typ: string,
-  ): Promise<Payload | undefined> {
+  async verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>, typ: string) {
     if (typeof token !== 'string') return undefined
     // Unambiguous, because a `typ` contains no line break.
     const digest = hash('sha256', `${typ}\n${token}`, 'base64url')
