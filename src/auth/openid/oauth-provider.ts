@@ -63,7 +63,6 @@ interface GitHubOptions extends Omit<ProviderOptions, 'name'> {
   readonly name?: string
   /** `https://github.com`, or the address of GitHub Enterprise Server. */
   readonly origin?: string
-  readonly apiUrl?: string
 }
 
 interface GitHubEmail {
@@ -76,10 +75,9 @@ interface GitHubEmail {
 export function gitHub({
   name = 'github',
   origin = 'https://github.com',
-  apiUrl,
   ...options
 }: GitHubOptions): OAuthProvider {
-  const api = apiUrl ?? (origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`)
+  const api = origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`
   return new OAuthProvider({
     ...options,
     name,
