@@ -10,9 +10,6 @@ export abstract class RequestAuthenticator<User extends object = object> {
   /** Whether it handles a sign-in form. If not, a session with `remember: 'signed-in'` does not store its users. */
   readonly signsIn: boolean = false
 
-  /** Whether it may run on public pages. If so, mounting it before the router causes no warning of a missing guard. */
-  readonly isForEveryPage: boolean = false
-
   /**
    * How its users prove who they are, in values of RFC 8176 such as `pwd`. If this is `undefined` and `signsIn` is `false`,
    * a login without `methods` does not make the user fresh, because the credentials may be a token that the client has stored.
@@ -80,5 +77,3 @@ export function requireFind<User extends object, Value>(
   if (typeof find !== 'function') throw new Misuse(message)
   return find
 }
-
-export { RequestAuthenticator as AsyncRequestAuthenticator }

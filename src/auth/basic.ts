@@ -42,5 +42,3 @@ export abstract class BasicAuthenticator<User extends object = object> extends R
     return `Basic realm=${quoted(this.realm)}, charset="UTF-8"`
   }
 }
-
-export { BasicAuthenticator as AsyncBasicAuthenticator }

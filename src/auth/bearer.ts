@@ -48,5 +48,3 @@ export abstract class BearerAuthenticator<User extends object = object> extends 
     return `Bearer realm=${quoted(this.realm)}${bearerAuthorization(ctx.req) ? `, ${error}` : ''}`
   }
 }
-
-export { BearerAuthenticator as AsyncBearerAuthenticator }

@@ -93,8 +93,6 @@ export abstract class CredentialsAuthenticator<
   }
 }
 
-export { CredentialsAuthenticator as AsyncCredentialsAuthenticator }
-
 // A database driver may throw for a NUL or half a surrogate pair.
 function canExist({ username }: PasswordCredentials): boolean {
   return username.length <= 1024 && !/\p{Cc}/u.test(username) && username.isWellFormed()

@@ -11,18 +11,18 @@ export {
 } from './auth.ts'
 export type { Authentication, Duration } from './authentication.ts'
 export {
-  AsyncRequestAuthenticator,
   type Find,
   RequestAuthenticator,
+  RequestAuthenticator as AsyncRequestAuthenticator,
   type UserOrNothing,
 } from './authenticator.ts'
 export type { BasicAuthorization, BearerAuthorization } from './authorization.ts'
-export { AsyncBasicAuthenticator, BasicAuthenticator } from './basic.ts'
-export { AsyncBearerAuthenticator, BearerAuthenticator } from './bearer.ts'
+export { BasicAuthenticator, BasicAuthenticator as AsyncBasicAuthenticator } from './basic.ts'
+export { BearerAuthenticator, BearerAuthenticator as AsyncBearerAuthenticator } from './bearer.ts'
 export type { Class } from './checks.ts'
 export {
-  AsyncCredentialsAuthenticator,
   CredentialsAuthenticator,
+  CredentialsAuthenticator as AsyncCredentialsAuthenticator,
   type PasswordCredentials,
 } from './credentials.ts'
 export { refuseCrossSite } from './cross-site.ts'
@@ -31,7 +31,7 @@ export { type GuardOptions, guard } from './guard.ts'
 export { nextPath, withNext } from './next-path.ts'
 export { redirectUnless } from './redirect-unless.ts'
 export {
-  AsyncSessionAuthenticator,
   type SessionAuthenticatable,
   SessionAuthenticator,
+  SessionAuthenticator as AsyncSessionAuthenticator,
 } from './session.ts'

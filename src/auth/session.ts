@@ -30,7 +30,6 @@ export interface SessionOptions {
 export abstract class SessionAuthenticator<
   User extends SessionAuthenticatable & object = SessionAuthenticatable & object,
 > extends RequestAuthenticator<User> {
-  override readonly isForEveryPage = true
   readonly #options: SessionOptions
 
   constructor(options: SessionOptions = {}) {
@@ -135,8 +134,6 @@ export abstract class SessionAuthenticator<
       throw new Misuse(`Two user types have the session key "${this.key}". Give one of them another \`key\`.`)
   }
 }
-
-export { SessionAuthenticator as AsyncSessionAuthenticator }
 
 const lateSignIn = 'A user signed in after the response headers were sent, so no session was started.'
 

@@ -8,7 +8,6 @@ import { warnOfUnguarded } from './warnings.ts'
 export interface AuthenticatorFor<Context> {
   readonly user: Class
   readonly signsIn: boolean
-  readonly isForEveryPage: boolean
   readonly methods?: readonly string[] | undefined
   attempt(ctx: Context): unknown
   challenge(ctx: Context, maxAge?: number): string | undefined
@@ -108,7 +107,8 @@ export class RequestState<Context extends ExtendableContext> {
   async attempt(authenticator: AuthenticatorFor<Context>): Promise<void> {
     this.requireIdle()
     this.authenticators.push(authenticator)
-    this.#needsCheck ||= !authenticator.isForEveryPage || '_matchedRoute' in this.#ctx
+    // A session authenticator may run on public pages, before the router.
+    this.#needsCheck ||= !authenticator.recorded || '_matchedRoute' in this.#ctx
     if (this.failure || requireSync(authenticator.isSkipped(this.#ctx), '`isSkipped`')) return
     this.#current = authenticator
     try {

@@ -24,7 +24,7 @@ function codeOf<Context extends ExtendableContext>(
   if (scheme === 'bearer' && isAccepted)
     return bearerAuthorization(req) ? 'ERR_AUTH_INVALID_TOKEN' : 'ERR_AUTH_MALFORMED_HEADER'
   // The credentials are valid, but not for the required class.
-  const isKnown = [...users.values()].some(({ user, by }) => user && !by?.isForEveryPage)
+  const isKnown = [...users.values()].some(({ user, by }) => user && !by?.recorded)
   if (isKnown || (scheme === undefined && presented !== 'authenticator')) return 'ERR_AUTH_REQUIRED'
   if (scheme === undefined) return 'ERR_AUTH_WRONG_CREDENTIALS'
   if (!isAccepted)
