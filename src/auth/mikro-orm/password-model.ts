@@ -65,12 +65,7 @@ export function ModelAuthenticatable<Entity extends Base>(
   let dummyHash: unknown
 
   /** Verifies the password of an unknown user name with an object that has only a hash, because a model may change itself in `verify`. */
-  async function verifyDummy(
-    ctx: AuthContext,
-    model: Class,
-    password: string,
-    database?: string,
-  ): Promise<void> {
+  async function verifyDummy(ctx: AuthContext, model: Class, password: string, database?: string) {
     if (dummyHash === undefined) {
       const { connectionType } = databasesOf(ctx)
       const options = { populate: [keys.passwordHash], connectionType } as never
@@ -106,9 +101,8 @@ export function ModelAuthenticatable<Entity extends Base>(
       ctx: AuthContext,
       { database }: ModelOptions = {},
     ): Promise<PasswordModel | undefined> {
-      const em = entityManager(ctx, database)
-      const model = checkModel(this)
-      metadataOf(em, model)
+      const model = this as unknown as Class
+      metadataOf(entityManager(ctx, database), model)
       // The hash may be a lazy column.
       const options = { model, property: keys.username, relation: keys.passwordHash }
       const found = await findOne(ctx, options, username, database)

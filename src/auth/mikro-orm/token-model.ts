@@ -89,10 +89,7 @@ class ModelTokenAuthenticator extends BearerAuthenticator<TokenModel> {
     this.#tokens = new LookUp({ model, property: keys.value, relation: keys.user })
   }
 
-  override async authenticate(
-    { token }: BearerAuthorization,
-    ctx: AuthContext,
-  ): Promise<TokenModel | undefined> {
+  override async authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
     const value = this.user.stored(token)
     const found = value === undefined ? undefined : await this.#tokens.find(ctx, value, this.#database)
     if (!found) return undefined
