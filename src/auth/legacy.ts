@@ -1,6 +1,7 @@
 import { type AuthContext, type AuthMiddleware, stateOf } from './auth.ts'
-import { type Find, RequestAuthenticator } from './authenticator.ts'
-import { bearerAuthorization } from './authorization.ts'
+import type { Find } from './authenticator.ts'
+import type { BearerAuthorization } from './authorization.ts'
+import { BearerAuthenticator } from './bearer.ts'
 import type { Class } from './checks.ts'
 import { Forbidden } from './errors.ts'
 
@@ -11,13 +12,11 @@ export type TokenAuthenticatable<User extends object = object> = Class<User> & {
 
 /** The middleware of the older variant: logs in the user of the bearer token. Rejects a missing or unknown token with 403. */
 export function tokenAuthentication<User extends object>(type: TokenAuthenticatable<User>): AuthMiddleware {
-  class ByStoredToken extends RequestAuthenticator<User> {
+  class ByStoredToken extends BearerAuthenticator<User> {
     readonly user = type
-    override async attempt(ctx: AuthContext): Promise<User | undefined> {
-      const bearer = bearerAuthorization(ctx.req)
-      const found = bearer && (await type.TokenType.find(bearer.token, ctx))
+    override async authenticate({ token }: BearerAuthorization, ctx: AuthContext) {
       // The user of a stored token may be deleted.
-      return found?.user
+      return (await type.TokenType.find(token, ctx))?.user
     }
     /** Never skipped, because the token is mandatory. */
     override isSkipped(): boolean {
