@@ -15,8 +15,7 @@ export async function boundedFetch(url: string, init: object): Promise<Response>
   if (/\bjson\b/.test(headers.get('content-type') ?? '') && !isJSON(text))
     throw new ProviderError(`${url} responds with malformed JSON.`)
   const isHidden = status === 200 && bytes.length < 4096 && /^\s*\{\s*"error"\s*:/.test(text)
-  const hasBody = status !== 204 && status !== 304
-  return new Response(hasBody ? new Uint8Array(bytes) : null, { status: isHidden ? 400 : status, headers })
+  return new Response(text ? new Uint8Array(bytes) : null, { status: isHidden ? 400 : status, headers })
 }
 
 function isJSON(text: string): boolean {
