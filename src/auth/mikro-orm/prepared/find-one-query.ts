@@ -27,7 +27,7 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions) {
   return {
     key,
     connection: orm.driver.getConnection('write') as Connection,
-    /** MikroORM's SQL with a placeholder for the key. */
+    /** MikroORM's SQL with `keyColumn` instead of the key. */
     sql: sqlOf(orm, qb, key.key),
     /** Throws `NotPrepared` if filters have changed since the recording, or if there is a hook. */
     async requireUnchanged() {

@@ -6,6 +6,7 @@ import { preparedRequestTo } from '../../testing/request-to.ts'
 import { databasesOf } from '../databases.ts'
 import { LookUp } from '../look-up.ts'
 import type { Connection, prepareStatement } from './prepared-statement.ts'
+import { keyColumn } from './query-builder.ts'
 
 function models() {
   const Schema = defineEntity({
@@ -84,12 +85,12 @@ describe('LookUp on PostgreSQL', onlyPostgres, () => {
     )
     const ofOwner = await one?.prepareStatement(
       connection,
-      (key) => `select 'owner' as "is" where 'x' = ${key}`,
+      `select 'owner' as "is" where 'x' = ${keyColumn}`,
       'text',
     )
     const ofToken = await other?.prepareStatement(
       connection,
-      (key) => `select 'token' as "is" where 'x' = ${key}`,
+      `select 'token' as "is" where 'x' = ${keyColumn}`,
       'text',
     )
     assert.deepEqual(await ofOwner?.(['x']), [{ is: 'owner' }])

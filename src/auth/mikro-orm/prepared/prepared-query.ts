@@ -11,12 +11,7 @@ export type PreparedQuery = Awaited<ReturnType<typeof prepareQuery>>
 /** Prepares the query of `em.findOne`. Rejects with `NotPrepared` if `em.findOne` must be used, as `find` of the result does. */
 export async function prepareQuery(orm: MikroORM, options: LookUpOptions) {
   // MikroORM reads the schema from the `clientUrl` when it connects.
-  await orm.em
-    .getConnection('write')
-    .ensureConnection()
-    .catch((error) => {
-      throw failure(error)
-    })
+  await orm.em.getConnection('write').ensureConnection().catch(fail)
   const { key, connection, sql, requireUnchanged, hydrate } = await recordQuery(orm, options)
   let statement: Promise<Load> | undefined
   const batch = new Batch(async (keys) => {
@@ -27,16 +22,16 @@ export async function prepareQuery(orm: MikroORM, options: LookUpOptions) {
     } catch (error) {
       // The connection may have been reopened. A malformed key (SQLSTATE class 22) does not invalidate the statement.
       if (!/^22/.test(codeOf(error))) statement = undefined
-      throw failure(error)
+      return fail(error)
     }
   })
   return { keyType: typeof key.key, hydrate, find: (key: Key) => batch.get(key) }
 }
 
-/** The error of a database as a reason for `em.findOne`, which then succeeds or throws MikroORM's own error. */
-function failure(error: unknown): unknown {
-  if (error instanceof NotPrepared || error instanceof DriverException) return error
-  return new NotPrepared(`the database failed: ${codeOf(error)}`, { isPassing: true, cause: error })
+/** Throws the error of a database as a reason for `em.findOne`, which then succeeds or throws MikroORM's own error. */
+function fail(error: unknown): never {
+  if (error instanceof NotPrepared || error instanceof DriverException) throw error
+  throw new NotPrepared(`the database failed: ${codeOf(error)}`, { isPassing: true, cause: error })
 }
 
 function codeOf(error: unknown): string {

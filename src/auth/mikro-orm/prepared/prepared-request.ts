@@ -15,17 +15,9 @@ export class PreparedRequest implements RequestLookUps {
     this.#databases = databases
   }
 
-  async find(
-    options: LookUpOptions,
-    value: Key,
-    database: string,
-    findOne: () => Promise<object | undefined>,
-  ): Promise<object | undefined> {
-    try {
-      return await this.#find(options, value, database)
-    } catch (error) {
-      return this.#queries.recover(options.model, error, findOne)
-    }
+  find(options: LookUpOptions, value: Key, database: string, findOne: () => Promise<object | undefined>) {
+    const found = this.#find(options, value, database)
+    return found.catch((error) => this.#queries.recover(options.model, error, findOne))
   }
 
   async #find(options: LookUpOptions, value: Key, database: string): Promise<object | undefined> {

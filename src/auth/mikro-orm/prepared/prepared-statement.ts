@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Key } from '../look-ups.ts'
 import { NotPrepared } from './not-prepared.ts'
+import { keyColumn, keyTable } from './query-builder.ts'
 
 /** A row: values by column name. */
 export type Row = Readonly<Record<string, unknown>>
-/** A query with a placeholder for the key. */
-type Sql = (placeholder: string) => string
 /** Returns a row or `undefined` for each key, in order. Throws if the database fails, or if the caller must use `em.findOne` instead. */
 export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row | undefined)[]>
 
@@ -30,10 +29,10 @@ interface Postgres {
   connect(): Promise<{ query(query: object): Promise<Result>; release(): void }>
 }
 
-/** Prepares a query for keys of a type of PostgreSQL. Throws `NotPrepared` unless the native client is better-sqlite3 or pg. */
-export async function prepareStatement(connection: Connection, sql: Sql, keyType: string): Promise<Load> {
+/** Prepares a query with `keyColumn`, for keys of a type of PostgreSQL. Throws `NotPrepared` unless the native client is better-sqlite3 or pg. */
+export async function prepareStatement(connection: Connection, sql: string, keyType: string): Promise<Load> {
   const client = await connection.getNativeClient?.()
-  if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, sql('?'))
+  if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, sql.replace(keyColumn, '?'))
   if (client && 'totalCount' in client)
     return prepareOnPostgres(client as unknown as Postgres, connection, sql, keyType)
   throw new NotPrepared('the database driver is neither better-sqlite3 nor pg')
@@ -57,18 +56,16 @@ function prepareOnSqlite(client: Sqlite, sql: string): Load {
   }
 }
 
-// Names the table of keys, and the column with the position of a key. The query must not use this name.
-const keyName = 'koa_authenticators_key'
 let statements = 0
 
-function prepareOnPostgres(pool: Postgres, connection: Connection, sql: Sql, type: string): Load {
+function prepareOnPostgres(pool: Postgres, connection: Connection, sql: string, type: string): Load {
   const send = (query: object) => connection.ask?.(query) ?? queryPool(pool, query)
-  const text = `select q.*, ${keyName}.n::int as ${keyName} from unnest($1::${type}[]) with ordinality as ${keyName} (v, n) cross join lateral (${sql(`${keyName}.v`)}) as q`
+  const text = `select q.*, ${keyTable}.n::int as ${keyTable} from unnest($1::${type}[]) with ordinality as ${keyTable} (v, n) cross join lateral (${sql}) as q`
   // Processes may share connections through PgBouncer, so the name must identify the text.
   const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
   return async (keys) => {
     const { rows } = await send({ name, text, values: [keys] })
-    const found = new Map(rows.map(({ [keyName]: n, ...row }) => [n, row]))
+    const found = new Map(rows.map(({ [keyTable]: n, ...row }) => [n, row]))
     return keys.map((_, i) => found.get(i + 1))
   }
 }

@@ -63,12 +63,15 @@ export async function recordFindOne(
   throw new NotPrepared(`MikroORM does not find ${model.name} by one query that joins only \`${relation}\``)
 }
 
-const marker = 'koa_authenticators_value'
+// Names the table of keys on PostgreSQL, and the column with the position of a key. The query must not use this name.
+export const keyTable = 'koa_authenticators_key'
 
-/** MikroORM's SQL as a function of the placeholder for the key. */
-export function sqlOf(orm: MikroORM, qb: QueryBuilder, key: Key): (placeholder: string) => string {
+/** The place of the key in a query: a column of the table of keys. */
+export const keyColumn = `${keyTable}.v`
+
+/** MikroORM's SQL with `keyColumn` instead of the key. */
+export function sqlOf(orm: MikroORM, qb: QueryBuilder, key: Key): string {
   const { sql, params } = qb.toQuery()
-  const values = params.map((param) => (param === key ? raw(marker) : param))
-  const text = orm.em.getPlatform().formatQuery(sql, values)
-  return (placeholder) => text.replace(marker, () => placeholder)
+  const values = params.map((param) => (param === key ? raw(keyColumn) : param))
+  return orm.em.getPlatform().formatQuery(sql, values)
 }
