@@ -10,7 +10,6 @@ import { signUp } from '../../testing/people.ts'
 import { flags, type Overrides } from '../../testing/software-authenticator.ts'
 import { creationOptions, verifyRegistration } from './add-passkey.ts'
 import { challengeLifetime, newChallenge } from './challenges.ts'
-import { Passkey } from './passkey.ts'
 import { algorithms } from './relying-party.ts'
 
 const { present, verified, backedUp } = flags
@@ -53,11 +52,13 @@ const wrong: Record<string, Overrides> = {
   'an attestation of 1 MB': { response: { attestationObject: 'A'.repeat(1_000_000) } },
 }
 
+const invalid = { status: 400, message: /^The passkey was not accepted, or/ }
+const taken = { status: 409, message: 'This passkey belongs to an account already.' }
+
 describe('creationOptions', () => {
   test('match the options of the library, and write nothing', async (t) => {
     const { site, em, party, ada, session, userOf, add } = await siteWithPasskeys(t)
     const passkey = await add()
-    assert.ok(passkey instanceof Passkey)
     const before = await dumpAll(site)
     const options = await creationOptions(em(), party, { user: await userOf(ada), session })
     assert.deepEqual(await dumpAll(site), before)
@@ -99,7 +100,6 @@ describe('verifyRegistration', () => {
     const { site, ada, add } = await siteWithPasskeys(t)
     const before = Date.now()
     const passkey = await add()
-    assert.ok(passkey instanceof Passkey)
     assert.deepEqual([passkey.name, passkey.lastUsedAt ?? null], ['Laptop', null])
     const [row, ...others] = await sql(site, 'select * from passkeys')
     const { credential_id, user_handle, public_key, created_at, ...rest } = row ?? {}
@@ -126,7 +126,7 @@ describe('verifyRegistration', () => {
 
   test('adds a passkey with a self attestation', async (t) => {
     const { add, authenticator } = await siteWithPasskeys(t)
-    assert.ok((await add(authenticator(), { format: 'packed' })) instanceof Passkey)
+    assert.ok(await add(authenticator(), { format: 'packed' }))
   })
 
   test('stores a passkey without backups', async (t) => {
@@ -144,11 +144,7 @@ describe('verifyRegistration', () => {
       const from = authenticator()
       const options = await creationOptions(em(), party, owner)
       for (const credential of [from.create(options, overrides), from.create(options)])
-        assert.equal(
-          await verifyRegistration(em(), party, { ...owner, credential, name: 'x' }),
-          'invalid',
-          lie,
-        )
+        await assert.rejects(verifyRegistration(em(), party, owner, credential), invalid, lie)
       const rows = await sql(site, 'select digest from used_challenges')
       challenges += 1
       assert.equal(rows.length, challenges, lie)
@@ -165,7 +161,7 @@ describe('verifyRegistration', () => {
       credential.response.attestationObject += '='
       return JSON.stringify(credential)
     }
-    assert.equal(await add(from), 'invalid')
+    await assert.rejects(add(from), invalid)
   })
 
   test('U2 rejects an id that is not the id of the attested credential', async (t) => {
@@ -175,7 +171,7 @@ describe('verifyRegistration', () => {
       JSON.stringify({ ...JSON.parse(text), id: other.id, rawId: other.id })
     const create = one.create.bind(one)
     one.create = (...given) => credential(create(...given))
-    assert.equal(await add(one), 'invalid')
+    await assert.rejects(add(one), invalid)
   })
 
   test('U1 rejects a challenge of another purpose, session or account', async (t) => {
@@ -197,7 +193,7 @@ describe('verifyRegistration', () => {
       'canary',
     ]) {
       const credential = authenticator().create(options, { challenge })
-      assert.equal(await verifyRegistration(em(), party, { ...owner, credential, name: 'x' }), 'invalid')
+      await assert.rejects(verifyRegistration(em(), party, owner, credential), invalid)
     }
     assert.deepEqual(await sql(site, 'select * from passkeys'), [])
     assert.deepEqual(await sql(site, 'select * from used_challenges'), [])
@@ -206,43 +202,26 @@ describe('verifyRegistration', () => {
   test('U4 rejects a credential id that another or the same account has registered', async (t) => {
     const { site, ada, add, withPasskey, authenticator } = await siteWithPasskeys(t)
     const { id } = await withPasskey(await signUp(site, 'Bob'))
-    assert.equal(await add(authenticator(), { id }), 'taken')
+    await assert.rejects(add(authenticator(), { id }), taken)
     const own = await withPasskey(ada)
-    assert.equal(await add(own), 'taken')
+    await assert.rejects(add(own), taken)
     assert.equal((await sql(site, 'select * from passkeys')).length, 2)
   })
 
   test('U4 adds a credential id only once in ten concurrent answers', async (t) => {
     const { add, authenticator } = await siteWithPasskeys(t)
     const { id } = authenticator()
-    const all = await Promise.all(Array.from({ length: 10 }, () => add(authenticator(), { id })))
-    assert.equal(all.filter((each) => each instanceof Passkey).length, 1)
-    assert.equal(all.filter((each) => each === 'taken').length, 9)
+    const all = await Promise.allSettled(Array.from({ length: 10 }, () => add(authenticator(), { id })))
+    const failures = all.flatMap((each) => (each.status === 'rejected' ? [each.reason.message] : []))
+    assert.deepEqual(failures, Array(9).fill(taken.message))
   })
 
   test('U8 adds at most 20 passkeys to an account, also concurrently', async (t) => {
     const { site, add, withPasskey } = await siteWithPasskeys(t)
-    const all = await Promise.all(Array.from({ length: 25 }, () => add()))
-    assert.equal(all.filter((each) => each instanceof Passkey).length, 20)
-    assert.equal(all.filter((each) => each === 'too many').length, 5)
+    const all = await Promise.allSettled(Array.from({ length: 25 }, () => add()))
+    const failures = all.flatMap((each) => (each.status === 'rejected' ? [each.reason.message] : []))
+    assert.deepEqual(failures, Array(5).fill('An account can have 20 passkeys. Remove one first.'))
     await withPasskey(await signUp(site, 'Bob'))
-  })
-
-  test('U8 E9 rejects a passkey after the credentials have changed, or the account was disabled or deleted', async (t) => {
-    const { site, em, party, ada, session, userOf, authenticator } = await siteWithPasskeys(t)
-    const owner = { user: await userOf(ada), session }
-    const attempt = async () => {
-      const credential = authenticator().create(await creationOptions(em(), party, owner))
-      return verifyRegistration(em(), party, { ...owner, credential, name: 'x' })
-    }
-    await sql(site, 'update users set credentials_version = 1')
-    assert.equal(await attempt(), 'outdated')
-    await sql(site, 'update users set credentials_version = 0')
-    await sql(site, 'update users set disabled_at = 1')
-    assert.equal(await attempt(), 'outdated')
-    await sql(site, 'delete from users')
-    assert.equal(await attempt(), 'outdated')
-    assert.deepEqual(await sql(site, 'select * from passkeys'), [])
   })
 
   test('throws the error of the database if it cannot store the passkey', async (t) => {
@@ -270,9 +249,9 @@ describe('verifyRegistration', () => {
       ...ids.map((id) => changed({ id })),
       ...[undefined, null, 'password', ['public-key']].map((type) => changed({ type })),
     ])
-      assert.equal(
-        await verifyRegistration(em(), party, { ...owner, credential, name: 'x' }),
-        'invalid',
+      await assert.rejects(
+        verifyRegistration(em(), party, owner, credential),
+        invalid,
         credential.slice(0, 200),
       )
     assert.deepEqual(await sql(site, 'select * from used_challenges'), [])

@@ -1,31 +1,18 @@
 import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
-import { lockAccount, type User } from '../../users/user.ts'
+import { FieldRefusal, type ProblemCode } from '../../refusal.ts'
+import type { User } from '../../users/user.ts'
 import { receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
 import { descriptor, listPasskeys, maxPasskeys, Passkey, userHandleOf } from './passkey.ts'
-import { providerName } from './provider-name.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
-import { verifyAttestation } from './verify-answer.ts'
+import { type Attested, verifyAttestation } from './verify-answer.ts'
 
 interface PasskeyOwner {
   readonly user: User
   /** The digest of the user's session. */
   readonly session: string
 }
-
-interface NewPasskey extends PasskeyOwner {
-  /** The JSON text of the `PublicKeyCredential`. */
-  readonly credential: string
-  /** A name that `nameProblem` accepts. By default, the name of the provider, or of the device. */
-  readonly name: string | undefined
-  readonly device?: string
-  /** Called in the transaction that adds the passkey. */
-  readonly onAdded?: (em: EntityManager) => Promise<void>
-}
-
-/** Why a passkey was not added. `outdated`: the credentials have changed, or the account was disabled or deleted. */
-export type AddProblem = 'invalid' | 'taken' | 'too many' | 'outdated'
 
 /** The options of `navigator.credentials.create` as JSON. Writes nothing to the database. */
 export async function creationOptions(
@@ -53,33 +40,48 @@ export async function creationOptions(
   }
 }
 
-/** Verifies the answer to `creationOptions` and adds the passkey. Returns the passkey, or why it was not added. */
+/** A passkey that is verified, but not stored. */
+interface VerifiedPasskey extends Attested, Pick<Passkey, 'userHandle'> {}
+
+/** Verifies the answer to `creationOptions`, the JSON text of a `PublicKeyCredential`. Throws 400 if it is invalid. */
 export async function verifyRegistration(
   em: EntityManager,
   site: RelyingParty,
-  { user, session, credential, name: typed, device = 'Passkey', onAdded }: NewPasskey,
-): Promise<Passkey | AddProblem> {
+  { user, session }: PasskeyOwner,
+  credential: string,
+): Promise<VerifiedPasskey> {
   const userHandle = userHandleOf(user.id, await listPasskeys(em, user.id), site.key)
   const answer = await receiveAnswer(em, site.key, credential, ceremonyOf(session, userHandle))
   const attested = answer && (await verifyAttestation(site, answer))
-  if (!attested) return 'invalid'
-  const { aaguid, ...columns } = attested
-  const name = typed ?? providerName(aaguid) ?? device
+  if (attested) return { ...attested, userHandle }
+  throw refusal('bad_request', 'The passkey was not accepted, or the page was open for too long. Try again.')
+}
+
+/**
+ * Stores a verified passkey. Call it with the account locked. Throws 409 if the account has too many passkeys, or if the passkey belongs
+ * to an account already.
+ */
+export async function insertPasskey(
+  em: EntityManager,
+  user: string,
+  { aaguid, ...columns }: VerifiedPasskey & Pick<Passkey, 'name'>,
+): Promise<Passkey> {
+  if ((await em.count(Passkey, { user })) >= maxPasskeys)
+    throw refusal('conflict', `An account can have ${maxPasskeys} passkeys. Remove one first.`)
+  const passkey = em.create(Passkey, { ...columns, user, createdAt: new Date(), lastUsedAt: null })
   try {
-    return await em.transactional(async (em) => {
-      if (!(await lockAccount(em, user))) return 'outdated'
-      if ((await em.count(Passkey, { user: user.id })) >= maxPasskeys) return 'too many'
-      const more = { user: user.id, userHandle, name, createdAt: new Date(), lastUsedAt: null }
-      const passkey = em.create(Passkey, { ...columns, ...more })
-      await em.flush()
-      await onAdded?.(em)
-      return passkey
-    })
+    await em.flush()
+    return passkey
   } catch (error) {
     // The credential id is unique over all accounts (WebAuthn §7.1).
-    if (error instanceof UniqueConstraintViolationException) return 'taken'
+    if (error instanceof UniqueConstraintViolationException)
+      throw refusal('conflict', 'This passkey belongs to an account already.')
     throw error
   }
+}
+
+function refusal(code: ProblemCode, detail: string): FieldRefusal {
+  return new FieldRefusal(code, [{ field: 'passkey', detail }])
 }
 
 // The binding contains the user handle of the options. The answer is rejected if the handle of the account has changed.

@@ -3,7 +3,7 @@ import { type Answer, isBase64url } from './answer.ts'
 import { type Passkey, storedTransports } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 
-type Attested = Pick<
+export type Attested = Pick<
   Passkey,
   'credentialId' | 'publicKey' | 'counter' | 'transports' | 'isBackupEligible' | 'isBackedUp'
 > & {

@@ -1,17 +1,16 @@
-import type { EntityManager } from '@mikro-orm/core'
 import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { deviceName } from '../../account/devices/device-name.ts'
 import { fresh } from '../../account/fresh.ts'
-import { limited } from '../../account/limits.ts'
+import { count } from '../../account/limits.ts'
 import { type Notice, notify } from '../../account/notify.ts'
 import { owner } from '../../account/owner.ts'
-import { type AddProblem, verifyRegistration } from '../../account/passkeys/add-passkey.ts'
-import { maxPasskeys, Passkey, passkeyRecord } from '../../account/passkeys/passkey.ts'
+import { insertPasskey, verifyRegistration } from '../../account/passkeys/add-passkey.ts'
+import { Passkey, passkeyRecord } from '../../account/passkeys/passkey.ts'
+import { providerName } from '../../account/passkeys/provider-name.ts'
 import { requireRelyingParty } from '../../account/passkeys/site-passkeys.ts'
 import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
-import { requireSession } from '../../account/sessions/current-session.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import { requireOtherWay } from '../../account/ways-to-sign-in.ts'
 import { Refusal } from '../../refusal.ts'
@@ -21,13 +20,6 @@ import { complete, seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
-
-const problems: Record<AddProblem, readonly [status: 400 | 409, detail: string]> = {
-  invalid: [400, 'The passkey was not accepted, or the page was open for too long. Try again.'],
-  taken: [409, 'This passkey belongs to an account already.'],
-  'too many': [409, `An account can have ${maxPasskeys} passkeys. Remove one first.`],
-  outdated: [409, 'Another request has just changed how this account signs in.'],
-}
 
 const passkeyAdded: Notice = {
   subject: 'A passkey was added to your account',
@@ -62,17 +54,10 @@ export function accountPasskeys(
     formAgain(showSecurity),
     async (ctx) => {
       const added = await add(services, ctx)
-      if (added instanceof Passkey) {
-        audit(ctx, 'passkey added', ctx.auth.require(User), { detail: added.name })
-        if (wantsPage(ctx)) return seeOther(ctx, securityPage, `The passkey “${added.name}” has been added.`)
-        ctx.status = 201
-        ctx.body = passkeyRecord(added)
-        return
-      }
-      const [status, detail] = problems[added ?? 'invalid']
-      if (!wantsPage(ctx)) throw new Refusal(status, detail)
-      ctx.status = status
-      await showSecurity(ctx, [{ detail }])
+      audit(ctx, 'passkey added', ctx.auth.require(User), { detail: added.name })
+      if (wantsPage(ctx)) return seeOther(ctx, securityPage, `The passkey “${added.name}” has been added.`)
+      ctx.status = 201
+      ctx.body = passkeyRecord(added)
     },
   )
 
@@ -103,22 +88,21 @@ export function accountPasskeys(
   })
 }
 
-/** Adds the passkey in the body. */
-async function add(services: Services, ctx: SiteContext): Promise<Passkey | AddProblem | undefined> {
+/** Adds the passkey in the body. Its default name is that of its provider, or of the device. */
+async function add(services: Services, ctx: SiteContext): Promise<Passkey> {
   const party = requireRelyingParty(services, ctx)
   const user = ctx.auth.require(User)
   const { credential, name: typed } = textFields(ctx, 'credential', 'name')
-  const name = typed.trim() || undefined
-  refuseProblems({ name: name && nameProblem(name) })
-  const device = deviceName(ctx.get('User-Agent'))
-  const onAdded = async (em: EntityManager) => {
-    await requireSession(em, ctx)
+  refuseProblems({ name: typed.trim() === '' ? undefined : nameProblem(typed.trim()) })
+  await count(services, ctx, 'passkey-of-account', user.id)
+  const owner = { user, session: currentDigest(ctx) }
+  const verified = await verifyRegistration(entityManager(ctx), party, owner, credential)
+  const name = typed.trim() || (providerName(verified.aaguid) ?? deviceName(ctx.get('User-Agent')))
+  return changeAccount(ctx, async (em) => {
+    const added = await insertPasskey(em, user.id, { ...verified, name })
     await notify(services, ctx, em, user, passkeyAdded)
-  }
-  const passkey = { user, session: currentDigest(ctx), credential, name, device, onAdded }
-  return limited(services, ctx, { action: 'passkey-of-account', account: user.id }, () =>
-    verifyRegistration(entityManager(ctx), party, passkey),
-  )
+    return added
+  })
 }
 
 /** Removes a passkey, and returns its name. Throws 409 for the last way to sign in. */
