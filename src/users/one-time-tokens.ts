@@ -38,14 +38,6 @@ export interface NewOneTimeToken {
   readonly lifetime: number
 }
 
-/** The content of a valid token. */
-export interface Grant {
-  readonly user: User
-  readonly purpose: Purpose
-  /** The address that the link was sent to. Empty if the link was not mailed. */
-  readonly email: string
-}
-
 /**
  * Issues a token of 256 random bits, which replaces the account's earlier token of this purpose. Only its digest is stored.
  * @returns `undefined` if the account is disabled or deleted, or if its credentials have changed since the caller read it
@@ -66,20 +58,18 @@ export async function issueOneTimeToken(
   })
 }
 
-/** Finds the account of a valid token. Changes nothing, because mail scanners open links. */
+/** Finds a valid token with its user. Changes nothing, because mail scanners open links. */
 export async function findOneTimeToken(
   em: EntityManager,
   token: string,
   purposes: readonly Purpose[],
   now = Date.now(),
-): Promise<Grant | undefined> {
+): Promise<OneTimeToken | undefined> {
   if (!/^[\w-]{43}$/.test(token)) return undefined
   const where = { digest: digestOf(token), purpose: { $in: [...purposes] }, ...unexpired(now) }
   // Without the identity map, which may contain an older state of the account.
-  const found = await em.findOne(OneTimeToken, where, { disableIdentityMap: true })
-  if (!found) return undefined
-  const user = await em.findOne(User, { id: found.user.id }, { disableIdentityMap: true })
-  return user ? { user, purpose: found.purpose, email: found.email } : undefined
+  const options = { populate: ['user'], disableIdentityMap: true } as const
+  return (await em.findOne(OneTimeToken, where, options)) ?? undefined
 }
 
 /**
@@ -91,7 +81,7 @@ export async function consumeOneTimeToken(
   token: string,
   purposes: readonly Purpose[],
   now = Date.now(),
-): Promise<Grant | undefined> {
+): Promise<OneTimeToken | undefined> {
   const before = await findOneTimeToken(em, token, purposes, now)
   if (!before) return undefined
   await lockAccount(em, { id: before.user.id })

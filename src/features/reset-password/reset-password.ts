@@ -16,7 +16,7 @@ import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { listIdentities } from '../../users/linked-identity.ts'
-import { consumeOneTimeToken, findOneTimeToken, type Grant } from '../../users/one-time-tokens.ts'
+import { consumeOneTimeToken, findOneTimeToken, type OneTimeToken } from '../../users/one-time-tokens.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { isVerified, User } from '../../users/user.ts'
@@ -99,7 +99,7 @@ async function form(ctx: SiteContext, token: unknown, errors: FormMessage[] = []
   })
 }
 
-async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
+async function grantOf(ctx: SiteContext, token: string): Promise<OneTimeToken> {
   const grant = await findOneTimeToken(entityManager(ctx), token, purposes)
   if (!grant) throw invalidLink()
   return grant
@@ -109,7 +109,7 @@ async function grantOf(ctx: SiteContext, token: string): Promise<Grant> {
  * Whether a link is the first proof that its user owns the address, because it was mailed to the address. Before that, a stranger may
  * have signed up with the address and added a passkey, an authenticator app or a connected account, so these do not outlive it (pre-hijacking).
  */
-function provesFirst({ user, email }: Grant): boolean {
+function provesFirst({ user, email }: OneTimeToken): boolean {
   return !isVerified(user) && email === user.email
 }
 

@@ -20,8 +20,8 @@ import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import {
   consumeOneTimeToken,
   findOneTimeToken,
-  type Grant,
   issueOneTimeToken,
+  type OneTimeToken,
 } from '../../users/one-time-tokens.ts'
 import { isVerified, User } from '../../users/user.ts'
 
@@ -115,7 +115,7 @@ const guardUser = guard(User)
 const guardJson = (ctx: SiteContext, next: Next) => (wantsPage(ctx) ? next() : guardUser(ctx, next))
 
 /** Shows a button in a session of the account. Otherwise offers the sign-in or the sign-out. */
-function linkPage(ctx: SiteContext, token: string, grant: Grant): Promise<void> {
+function linkPage(ctx: SiteContext, token: string, grant: OneTimeToken): Promise<void> {
   const user = ctx.auth.get(User)
   return page(ctx, 'verify', {
     token,
@@ -126,7 +126,7 @@ function linkPage(ctx: SiteContext, token: string, grant: Grant): Promise<void> 
   })
 }
 
-async function findLink(ctx: SiteContext, token: string): Promise<Grant> {
+async function findLink(ctx: SiteContext, token: string): Promise<OneTimeToken> {
   const grant = await findOneTimeToken(entityManager(ctx), token, ['verify', 'change-email'])
   if (!grant) throw invalidLink()
   return grant
