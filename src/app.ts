@@ -69,12 +69,12 @@ export async function createApp({ orm, config, log, services, lifecycle }: AppOp
   const files = await StaticFiles.read(join(root, 'public'), generatedFiles(config))
   const users = new KeyLookUp(User)
   const app = new Koa()
+  app.context.render = views({ ...siteData(config), version: files.version }, themeCookie(services.isTls))
   logErrors(app, log)
 
   app.use(clientAddress(config.trustProxy))
   app.use(requestLog(log, services.trail))
   app.use(securityHeaders(config.hsts))
-  app.use(views({ ...siteData(config), version: files.version }, themeCookie(services.isTls)))
   app.use(errorBoundary)
   app.use(refuseAmbiguousFraming)
   app.use(health(orm, lifecycle))

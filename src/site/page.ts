@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Eta } from 'eta'
-import type { ExtendableContext, Middleware } from 'koa'
+import type { ExtendableContext } from 'koa'
 import koaViews from 'koa-views'
 import { root } from '../config/root.ts'
 import { User } from '../users/user.ts'
@@ -34,11 +34,10 @@ function prefersHtml(ctx: ExtendableContext & { state?: { prefersHtml?: boolean 
   return state.prefersHtml
 }
 
-/**
- * Adds `ctx.render`, with the same `data` for every page, and the theme of the cookie. Use it before the error boundary, which renders the
- * error page.
- */
-export function views(data: SiteData, theme?: HostCookie): Middleware {
+type Render = ExtendableContext['render']
+
+/** Returns `ctx.render` for `app.context`, with the same `data` for every page, and the theme of the cookie. */
+export function views(data: SiteData, theme?: HostCookie): Render {
   const eta = new Eta({ cache: true, autoEscape: true })
   const names = new Map<string, string>()
   // All templates are read at the start, because later the process may be out of file descriptors. Names such as
@@ -46,26 +45,20 @@ export function views(data: SiteData, theme?: HostCookie): Middleware {
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.eta')) continue
     const name = `@${file.slice(0, -'.eta'.length)}`
-    names.set(join(folder, file), name)
+    names.set(file, name)
     eta.loadTemplate(name, readFileSync(join(folder, file), 'utf8'))
   }
-  // koa-views adds all of `ctx.state` to the locals. Templates get `view` only, which is a new object for each response.
-  const render = async (path: string, { view }: { view: object }) =>
-    eta.render(names.get(path) ?? path, Object.assign(view, data))
-  const mount = koaViews(folder, { extension: 'eta', engineSource: { eta: render } })
+  // Without a context, koa-views returns `ctx.render`. As middleware, it would add functions to each request, and V8 would free the memory
+  // of the request late.
+  const renderByKoaViews = (koaViews(folder, { extension: 'eta' }) as unknown as () => Render)()
   // koa-views calls `fs.stat` for each response, in the thread pool that bcrypt uses too. A known template is in memory, so it is
   // rendered directly. koa-views reports an unknown name.
-  return (ctx, next) =>
-    mount(ctx, () => {
-      const { render: renderByKoaViews } = ctx
-      ctx.render = async (file: string, locals: { view: object }) => {
-        const name = names.get(join(folder, file))
-        if (name === undefined) return renderByKoaViews.call(ctx, file, locals)
-        ctx.type = 'html'
-        ctx.body = eta.render(name, Object.assign(locals.view, data, { theme: theme?.read(ctx) }))
-      }
-      return next()
-    })
+  return async function (this: ExtendableContext, file: string, { view }: { view: object }) {
+    const name = names.get(file)
+    if (name === undefined) return renderByKoaViews.call(this, file)
+    this.type = 'html'
+    this.body = eta.render(name, Object.assign(view, data, { theme: theme?.read(this) }))
+  }
 }
 
 /** Responds with a view. The caller sets the status. */

@@ -12,8 +12,8 @@ import { pageExamples, payload } from '../testing/page-examples.ts'
 import { page, views } from './page.ts'
 import type { Common, Views } from './view-data.ts'
 
-// One middleware for all tests, because each new one compiles all templates.
-const addRender = views({ site: 'Example', version: 'abc' })
+// One function for all tests, because each new one compiles all templates.
+const renderView = views({ site: 'Example', version: 'abc' })
 const ada = { name: 'Ada', email: 'ada@example.com' }
 
 const profile = {
@@ -201,7 +201,7 @@ async function render<Name extends keyof Views>(
   members: object = {},
 ) {
   const app = new Koa()
-  app.use(addRender)
+  app.context.render = renderView
   app.use((ctx) => {
     Object.assign(ctx, members)
     return page(ctx, name, { ...common, ...data })
