@@ -5,7 +5,7 @@ import { watchFilters } from './filters.ts'
 import { LoadedWrapper } from './loaded-wrapper.ts'
 import { NotPrepared } from './not-prepared.ts'
 import type { Connection, Row } from './prepared-statement.ts'
-import { driverOf, type PopulateHint, recordFindOne, sqlOf } from './query-builder.ts'
+import { driverOf, type PopulateHint, type QueryBuilder, recordFindOne, sqlOf } from './query-builder.ts'
 
 /**
  * Records the query of `em.findOne`, built once by MikroORM, for models and configurations that `allow-list.ts` accepts. Throws
@@ -21,7 +21,7 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions) {
   const metas = relation?.targetMeta ? [meta, relation.targetMeta] : [meta]
   const areFiltersUnchanged = await watchFilters(orm, metas)
   const qb = await recordFindOne(orm, options, key.key)
-  const driver = driverOf(orm)
+  const map = rowMapper(orm, qb, meta, relation)
   const hydrateOwn = entityHydrator(orm, meta)
   const hydrateRelated = entityHydrator(orm, metas[1] ?? meta)
   return {
@@ -42,10 +42,40 @@ export async function recordQuery(orm: MikroORM, options: LookUpOptions) {
         related = hydrateRelated({ ...joined }, [], {})
         return related
       }
-      const data = driver.mapResult({ ...row }, meta, qb.state.populate, qb)
+      const data = map(row)
       const entity = hydrateOwn(data, qb.state.populate, { create })
       return related ? [entity, related] : [entity]
     },
+  }
+}
+
+/**
+ * Maps a row to the data of the entity and its relation. MikroORM's own mapper of joined rows, in `mapResult` of the driver, takes
+ * three times as long.
+ */
+function rowMapper(orm: MikroORM, qb: QueryBuilder, meta: EntityMetadata, relation?: EntityProperty) {
+  const driver = driverOf(orm)
+  const target = relation?.targetMeta
+  if (!target) return (row: Row) => driver.mapResult(row, meta)
+  const path = `[populate]${meta.name}.${relation.name}`
+  const alias = `${qb.getAliasForJoinPath(path, { matchPopulateJoins: true })}__`
+  const joined = new Map(
+    target.props.flatMap(({ fieldNames = [] }) => fieldNames).map((name) => [alias + name, name]),
+  )
+  if (meta.props.some(({ name, fieldNames = [] }) => [name, ...fieldNames].some((each) => joined.has(each))))
+    throw new NotPrepared(`a column of ${meta.className} is named like a column of the joined table`)
+  const [key = ''] = target.getPrimaryProp().fieldNames
+  return (row: Row) => {
+    const own: Record<string, unknown> = {}
+    const related: Record<string, unknown> = {}
+    for (const column in row) {
+      const name = joined.get(column)
+      if (name === undefined) own[column] = row[column]
+      else related[name] = row[column]
+    }
+    const data = driver.mapResult(own, meta)
+    data[relation.name] = related[key] == null ? null : driver.mapResult(related, target)
+    return data
   }
 }
 

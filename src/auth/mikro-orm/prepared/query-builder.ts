@@ -11,6 +11,7 @@ export interface PopulateHint {
 /** The part of MikroORM's query builder that a look-up uses. */
 export interface QueryBuilder {
   readonly state: { readonly populate: readonly PopulateHint[] }
+  getAliasForJoinPath(path: string, options: object): string
   execute(...args: unknown[]): Promise<object[]>
   toQuery(): { sql: string; params: readonly unknown[] }
 }
@@ -19,7 +20,7 @@ export interface QueryBuilder {
 interface Driver {
   createQueryBuilder(...args: unknown[]): QueryBuilder
   joinedProps(meta: EntityMetadata, populate: readonly PopulateHint[]): readonly PopulateHint[]
-  mapResult(row: object, meta: EntityMetadata, populate: readonly PopulateHint[], qb: QueryBuilder): object
+  mapResult(row: object, meta: EntityMetadata): Record<string, unknown>
   getSchemaName(meta: EntityMetadata): string | undefined
 }
 
