@@ -1,23 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DatabaseConnection, PostgresDriver, type PostgresPool, type TransactionSettings } from 'kysely'
+import { type DatabaseConnection, PostgresDriver, type TransactionSettings } from 'kysely'
 
 // In milliseconds, because a silent server does not confirm that a connection is closed.
 const closeTimeout = 1_000
 
 /** Kysely's driver for PostgreSQL, which also releases the connection of a transaction that fails to begin or to roll back. */
 export class KyselyPostgresDriver extends PostgresDriver {
-  readonly #fail: (error: unknown) => never
-
-  /** @param fail throws MikroORM's error instead of that of `pg` */
-  constructor(pool: PostgresPool, fail: (error: unknown) => never) {
-    super({ pool })
-    this.#fail = fail
-  }
-
-  override acquireConnection() {
-    return super.acquireConnection().catch(this.#fail)
-  }
-
   override async beginTransaction(
     connection: DatabaseConnection,
     settings: TransactionSettings,

@@ -11,22 +11,25 @@ export interface Pool {
   readonly totalCount: number
   readonly idleCount: number
   readonly waitingCount: number
-  connect(): Promise<PoolClient>
+  connect(callback?: () => void): Promise<PoolClient>
 }
 
-/** A connection of the pool. The result of several statements in one text is an array. */
+/** A connection of the pool. */
 export interface PoolClient {
   query(
-    statement: string | { readonly text: string },
+    statement: string | { readonly text: string; readonly name?: string },
     values?: readonly unknown[],
   ): Promise<PostgresQueryResult<never>>
-  release(): void
   end(): Promise<void>
 }
 
+// The codes of a statement that took too long: the time limits of the server.
+const timeLimits = ['55P03', '57014']
+
 /**
  * A class of connections that reject statements with NUL. They end after a time-out, because the response may still come, and if
- * their server has become read-only, because another one is the primary. The pool then opens another connection.
+ * their server has become read-only, because another one is the primary. The pool then opens another connection. A prepared look-up
+ * gets the error of `pg` unless it took too long, so that `prepared()` repeats it with MikroORM.
  * @param fail throws MikroORM's error instead of that of `pg`
  */
 export function guardedClient(Client: Pool['Client'], fail: (error: unknown) => never): Pool['Client'] {
@@ -37,8 +40,8 @@ export function guardedClient(Client: Pool['Client'], fail: (error: unknown) => 
     }
 
     async #guarded(...args: Parameters<PoolClient['query']>) {
+      const { text, name = undefined } = typeof args[0] === 'string' ? { text: args[0] } : args[0]
       try {
-        const text = typeof args[0] === 'string' ? args[0] : args[0].text
         // A NUL would end the statement early, in the middle of a value.
         if (text.includes('\0'))
           throw Object.assign(new Error('A text cannot contain NUL.'), { code: '22021' })
@@ -46,6 +49,7 @@ export function guardedClient(Client: Pool['Client'], fail: (error: unknown) => 
       } catch (error) {
         const isLate = error instanceof Error && error.message === 'Query read timeout'
         if (isLate || errorCode(error) === '25006') void this.end()
+        if (name !== undefined && !isLate && !timeLimits.includes(errorCode(error))) throw error
         return fail(error)
       }
     }

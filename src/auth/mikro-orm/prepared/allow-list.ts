@@ -59,8 +59,8 @@ const harmless = ['constructor', 'getORMClass', 'connect', 'isConnected', 'log',
 
 /** Whether the subclasses of the application override no method of MikroORM that a query may call. */
 function overridesNothing(object: object): boolean {
-  // Look-ups bypass a Kysely dialect, so a connection with a dialect must define `ask`, or say that its dialect uses the native client too.
-  const canQuery = 'ask' in object || 'sharesNativeClient' in object
+  // Look-ups bypass a Kysely dialect, so a connection with a dialect must say that its dialect uses the native client too.
+  const canQuery = 'sharesNativeClient' in object
   const own = Object.getOwnPropertyNames(object)
   let level: object = Object.getPrototypeOf(object)
   for (; !names.test(level.constructor.name); level = Object.getPrototypeOf(level)) {

@@ -11,8 +11,6 @@ export type Load = (keys: readonly Key[]) => (Row | undefined)[] | Promise<(Row 
 /** A connection of MikroORM, or the application's subclass of it. */
 export interface Connection {
   getNativeClient?(): Promise<object>
-  /** Called instead of the native client's `query`, for example to add a time limit. */
-  ask?(query: object): Promise<Result>
 }
 
 interface Sqlite {
@@ -33,8 +31,7 @@ interface Postgres {
 export async function prepareStatement(connection: Connection, sql: string, keyType: string): Promise<Load> {
   const client = await connection.getNativeClient?.()
   if (client && 'prepare' in client) return prepareOnSqlite(client as Sqlite, sql.replace(keyColumn, '?'))
-  if (client && 'totalCount' in client)
-    return prepareOnPostgres(client as unknown as Postgres, connection, sql, keyType)
+  if (client && 'totalCount' in client) return prepareOnPostgres(client as unknown as Postgres, sql, keyType)
   throw new NotPrepared('the database driver is neither better-sqlite3 nor pg')
 }
 
@@ -58,13 +55,12 @@ function prepareOnSqlite(client: Sqlite, sql: string): Load {
 
 let statements = 0
 
-function prepareOnPostgres(pool: Postgres, connection: Connection, sql: string, type: string): Load {
-  const send = (query: object) => connection.ask?.(query) ?? queryPool(pool, query)
+function prepareOnPostgres(pool: Postgres, sql: string, type: string): Load {
   const text = `select q.*, ${keyTable}.n::int as ${keyTable} from unnest($1::${type}[]) with ordinality as ${keyTable} (v, n) cross join lateral (${sql}) as q`
   // Processes may share connections through PgBouncer, so the name must identify the text.
   const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
   return async (keys) => {
-    const { rows } = await send({ name, text, values: [keys] })
+    const { rows } = await queryPool(pool, { name, text, values: [keys] })
     const found = new Map(rows.map(({ [keyTable]: n, ...row }) => [n, row]))
     return keys.map((_, i) => found.get(i + 1))
   }
