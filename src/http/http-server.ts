@@ -28,44 +28,34 @@ export const defaultLimits = {
   maxConnectionsOfAddress: 1_000,
 }
 
+interface HttpServerOptions {
+  readonly limits?: Partial<typeof defaultLimits> | undefined
+  /** Whether an address is a trusted proxy. By default, none is. */
+  readonly isProxy?: (address: string) => boolean
+}
+
 /**
  * Creates the HTTP server of an application, with limits for slow and hostile clients. It does not listen yet. `stop` is a graceful
  * shutdown, which still accepts connections for `drain` milliseconds.
- * @param isProxy whether an address is a trusted proxy
  */
 export function httpServer(
   app: { callback(): (request: IncomingMessage, response: ServerResponse) => unknown },
-  {
-    limits,
-    isProxy = () => false,
-  }: { limits?: Partial<typeof defaultLimits> | undefined; isProxy?: (address: string) => boolean } = {},
+  { limits: given = {}, isProxy = () => false }: HttpServerOptions = {},
 ) {
-  const {
-    linger,
-    gracePeriod,
-    longestRequest,
-    timeout,
-    maxConnections,
-    maxConnectionsOfAddress,
-    ...timeouts
-  } = {
-    ...defaultLimits,
-    ...limits,
-  }
+  const limits = { ...defaultLimits, ...given }
   // The application rejects a request without a host, because Node's own response would lack the security headers.
-  const server = createServer({ ...timeouts, requireHostHeader: false })
-  server.timeout = timeout
-  server.maxConnections = maxConnections
+  const server = createServer({ ...limits, requireHostHeader: false })
+  server.timeout = limits.timeout
+  server.maxConnections = limits.maxConnections
   // Otherwise, Node would silently drop headers above a certain number. Their total size is limited.
   server.maxHeadersCount = 0
   // Without this option, full workers return a connection to the primary endlessly. Node's types lack the option.
   Object.assign(server, { dropMaxConnection: true })
 
-  limitConnectionsOfAddress(server, maxConnectionsOfAddress, isProxy)
+  limitConnectionsOfAddress(server, limits.maxConnectionsOfAddress, isProxy)
   const connections = new Connections(server, app.callback())
   // The application rejects unknown expectations.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  answerClientErrors(server, connections, linger)
-  const stop = (drain: number) => shutDown(server, connections, { drain, gracePeriod, longestRequest })
-  return { server, stop }
+  answerClientErrors(server, connections, limits.linger)
+  return { server, stop: (drain: number) => shutDown(server, connections, { ...limits, drain }) }
 }
