@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { startProblem } from './commands/command-error.ts'
+import { problemOf } from './commands/command-error.ts'
 import { startWorkers } from './commands/workers/workers.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { processLog } from './config/process-log.ts'
@@ -15,7 +15,7 @@ try {
     await startWorkers(config, log)
   } else await serveHere(config, log)
 } catch (error) {
-  console.error(startProblem(error) ?? error)
+  console.error(problemOf(error))
   process.exit(1)
 }
 

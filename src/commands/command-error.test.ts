@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
-import { startProblem } from './command-error.ts'
+import { problemOf } from './command-error.ts'
 
 /** The error of a real attempt to listen. */
 async function listenError(t: TestContext, host: string, port = 0): Promise<unknown> {
@@ -13,27 +13,27 @@ async function listenError(t: TestContext, host: string, port = 0): Promise<unkn
   return (await error)[0]
 }
 
-describe('startProblem', () => {
+describe('problemOf', () => {
   test('names HOST for an address that this machine does not have', async (t) => {
     // RFC 5737: an address for documentation.
-    const problem = startProblem(await listenError(t, '192.0.2.1'))
+    const problem = problemOf(await listenError(t, '192.0.2.1'))
 
     assert.match(
-      problem ?? '',
+      String(problem),
       /^listen EADDRNOTAVAIL.* 192\.0\.2\.1\. Set HOST to an address of this machine\.$/,
     )
   })
 
   test('names HOST for a name that does not resolve', async (t) => {
-    const problem = startProblem(await listenError(t, 'no.such.host.invalid'))
+    const problem = problemOf(await listenError(t, 'no.such.host.invalid'))
 
-    assert.match(problem ?? '', /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid\. Set HOST to an address /)
+    assert.match(String(problem), /^getaddrinfo [A-Z_]+ no\.such\.host\.invalid\. Set HOST to an address /)
   })
 
   test('names HOST for an error of `bind`, as with several workers', () => {
     for (const code of ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']) {
       const error = Object.assign(new Error(`bind ${code} ::1:3000`), { code, syscall: 'bind' })
-      assert.equal(startProblem(error), `bind ${code} ::1:3000. Set HOST to an address of this machine.`)
+      assert.equal(problemOf(error), `bind ${code} ::1:3000. Set HOST to an address of this machine.`)
     }
   })
 
@@ -48,20 +48,16 @@ describe('startProblem', () => {
     })
 
     assert.match(
-      startProblem(await listenError(t, '127.0.0.1', port)) ?? '',
+      String(problemOf(await listenError(t, '127.0.0.1', port))),
       new RegExp(
         `EADDRINUSE.*${port}\\. Set another PORT or METRICS_PORT, or stop the program that listens there\\.$`,
       ),
     )
-    assert.equal(
-      startProblem(denied),
-      'listen EACCES: permission denied 0.0.0.0:80. Set PORT to 1024 or more.',
-    )
+    assert.equal(problemOf(denied), 'listen EACCES: permission denied 0.0.0.0:80. Set PORT to 1024 or more.')
   })
 
-  test('returns undefined for an error of this program', () => {
-    assert.equal(startProblem(new TypeError('x is not a function')), undefined)
-    assert.equal(startProblem(Object.assign(new Error('x'), { code: 'ENOTFOUND' })), undefined)
-    assert.equal(startProblem('a text'), undefined)
+  test('returns an error of this program unchanged', () => {
+    for (const error of [new TypeError('x'), Object.assign(new Error('x'), { code: 'ENOTFOUND' }), 'a text'])
+      assert.equal(problemOf(error), error)
   })
 })

@@ -7,21 +7,15 @@ export class CommandError extends Error {
   override readonly name: string = 'CommandError'
 }
 
-/** Returns the text to print when a command fails. An unexpected error is returned unchanged, with its stack. */
-export function commandProblem(error: unknown): unknown {
+/** Returns the text to print when a command or a start fails. An unexpected error is returned unchanged, with its stack. */
+export function problemOf(error: unknown): unknown {
   if (error instanceof CommandError || error instanceof ConfigError || error instanceof DatabaseError)
     return error.message
   // The message of a driver contains SQL with values, such as a password hash.
   if (error instanceof DriverException)
     // If the connection was lost, the result of the commit is unknown.
     return `The database failed: ${errorCode(error)}. Either all changes were saved or none. Run the command again.`
-  return error
-}
-
-/** The message for the operator if the cause of a failed start is outside this program, else `undefined`. */
-export function startProblem(error: unknown): string | undefined {
-  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
-  return isListenError(error) ? `${error.message}. ${remedy(error.code)}` : undefined
+  return isListenError(error) ? `${error.message}. ${remedy(error.code)}` : error
 }
 
 // The failed call is `bind` if several workers share the port, and `getaddrinfo` for an unknown host name.

@@ -1,4 +1,4 @@
-import { commandProblem } from './command-error.ts'
+import { problemOf } from './command-error.ts'
 import { copyDatabase, help } from './copy-database/copy-database.ts'
 
 // The program behind `npm run copy-database`.
@@ -8,6 +8,6 @@ try {
   const wantsHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
   console.log(wantsHelp ? help : await copyDatabase(words, console.error))
 } catch (error) {
-  console.error(commandProblem(error))
+  console.error(problemOf(error))
   process.exitCode = 1
 }
