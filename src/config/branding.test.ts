@@ -63,7 +63,7 @@ describe('brandColor', () => {
   it('uses a dark colour unchanged on light pages, and a lighter variant on dark pages', () => {
     const color = brandColor.parse('#0055FF')
 
-    assert.deepEqual([color?.given, color?.light], ['#0055ff', '#0055ff'])
+    assert.equal(color?.light, '#0055ff')
     assert.ok(contrast(color?.dark ?? '', '#ffffff') < contrast('#0055ff', '#ffffff'))
   })
 

@@ -1,7 +1,6 @@
 import type { VariableType } from './environment.ts'
 
 export interface BrandColor {
-  readonly given: string
   /** For light pages: the given colour, or a darker variant if links would be hard to read. */
   readonly light: string
   /** For dark pages: the given colour, or a lighter variant. */
@@ -35,7 +34,6 @@ export const brandColor: VariableType<BrandColor> = {
     if (!/^#[\da-f]{6}$/i.test(text)) return undefined
     const given = text.toLowerCase()
     return {
-      given,
       light: toContrast(given, { surface: lightSurface, towards: 0 }),
       dark: toContrast(given, { surface: darkSurface, towards: 255 }),
     }

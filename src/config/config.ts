@@ -85,7 +85,7 @@ function readSettings(environment: Environment) {
 }
 
 function warnAbout(settings: Settings): string[] {
-  const { production, publicUrl, brandColor, dataDir, databaseUrl, siteName, jwtIssuer } = settings
+  const { production, publicUrl, dataDir, databaseUrl, siteName, jwtIssuer } = settings
   const isHttps = publicUrl?.protocol === 'https:'
   const database = databaseName(databaseUrl)
   const isDefault = `is the default, ${defaultName}.`
@@ -93,8 +93,6 @@ function warnAbout(settings: Settings): string[] {
     'PUBLIC_URL is not https. Passwords and cookies are sent unencrypted.': production && !isHttps,
     'PUBLIC_URL is https, but TRUST_PROXY is 0. All visitors share the address of the proxy.':
       isHttps && settings.trustProxy === 0,
-    [`BRAND_COLOR is too light for text. Light pages use ${brandColor?.light} instead.`]:
-      brandColor?.light !== brandColor?.given,
     'SMTP_URL is not set. The site sends no mail. For a forgotten password, run: npm run user -- reset-link EMAIL':
       !settings.mail,
     'SECRETS_KEY is not set. Users cannot turn on authenticator apps and passkeys.':

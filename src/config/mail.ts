@@ -2,14 +2,8 @@ import { join } from 'node:path'
 import { emailProblem } from '../users/email.ts'
 import { nameProblem } from '../users/person-name.ts'
 import { host as hostType } from './addresses.ts'
-import {
-  decodePercent,
-  type Environment,
-  readPart,
-  type Variables,
-  type VariableType,
-} from './environment.ts'
-import { readStorage, type StorageConfig } from './storage.ts'
+import { decodePercent, type Environment, type VariableType } from './environment.ts'
+import type { StorageConfig } from './storage.ts'
 
 /** An address, and a name that may be empty. */
 export interface Mailbox {
@@ -36,11 +30,6 @@ export function readMail(
     environment.reject('MAIL_FROM', `is missing, but SMTP_URL is set. It must be ${mailbox.expected}`)
   if (production && !server) return undefined
   return { server, from, folder: join(dataDir, 'mail') }
-}
-
-/** Returns true if the site sends its mails or writes them to files. For commands. */
-export function sendsMail(variables: Variables): boolean {
-  return readPart(variables, (environment) => readMail(environment, readStorage(environment))) !== undefined
 }
 
 const smtpUrl: VariableType<MailServer> = {

@@ -34,10 +34,11 @@ export async function add(call: Call): Promise<string> {
 }
 
 /** Returns the hash of a random password that is discarded. The user chooses the first password with a link in a mail. */
-async function invitation({ options, email, variables }: Call) {
+async function invitation(call: Call) {
+  const { options, email } = call
   if (options.admin || options.generate)
     throw new UsageError('--invite cannot be combined with --admin or --generate.')
-  requireMail(variables, 'Leave out --invite.')
+  requireMail(call, 'Leave out --invite.')
   const hash = await hashPassword(randomBytes(32).toString('base64url'))
   const notice = `\nThe running site mails a link to ${email}. The link sets the first password once, within 24 hours.`
   return { hash, notice }

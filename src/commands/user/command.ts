@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { EntityManager } from '@mikro-orm/core'
+import type { Config } from '../../config/config.ts'
 import type { Variables } from '../../config/environment.ts'
 import type { AccountClass } from '../../users/admin.ts'
 import { CommandError } from '../command-error.ts'
@@ -17,6 +18,8 @@ export interface Call {
   readonly email: string
   readonly options: Options
   readonly siteName: string
+  /** `undefined` if the site sends no mail. */
+  readonly mail: Config['mail']
   readonly variables: Variables
   /** A terminal, or a stream whose first line is a new password. */
   readonly input: Readable

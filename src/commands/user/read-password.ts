@@ -3,8 +3,6 @@ import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
 import { CommandError } from '../command-error.ts'
 
-const maxBytes = 16_384
-
 /** Prompts twice on a terminal, without echo. Reads the first line of any other input. */
 export async function readPassword(
   input: Readable & { isTTY?: boolean },
@@ -38,7 +36,7 @@ async function readFirstLine(input: Readable): Promise<string> {
   let bytes = Buffer.alloc(0)
   for await (const chunk of input) {
     bytes = Buffer.concat([bytes, chunk])
-    if (bytes.includes('\n') || bytes.length > maxBytes) break
+    if (bytes.includes('\n')) break
   }
   if (!isUtf8(bytes)) throw new CommandError('Standard input is not UTF-8.')
   // `TextDecoder` removes a byte order mark.

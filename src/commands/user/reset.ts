@@ -1,5 +1,4 @@
-import { readPart, type Variables } from '../../config/environment.ts'
-import { sendsMail } from '../../config/mail.ts'
+import { readPart } from '../../config/environment.ts'
 import { readLinkOrigin } from '../../config/public-url.ts'
 import { createResetLink } from '../../features/reset-password/reset-link.ts'
 import { queueMail } from '../../mail/mail-queue.ts'
@@ -13,7 +12,7 @@ const noAddress = ''
 
 /** Mails a link to choose a new password. The running site sends the mail. */
 export async function reset(call: Call): Promise<string> {
-  requireMail(call.variables, 'Print a link instead: npm run user -- reset-link EMAIL')
+  requireMail(call, 'Print a link instead: npm run user -- reset-link EMAIL')
   const { id, email } = await findEnabled(call)
   await queueMail(call.em, { kind: 'reset', to: email, userId: id })
   return `The running site mails a link to ${email}. The link sets a new password once, within one hour.`
@@ -34,9 +33,8 @@ export async function resetLink(call: Call): Promise<string> {
 }
 
 /** @throws {CommandError} if the site sends no mail */
-export function requireMail(variables: Variables, remedy: string): void {
-  if (!sendsMail(variables))
-    throw new CommandError(`SMTP_URL is not set, so the site sends no mail. ${remedy}`)
+export function requireMail({ mail }: Call, remedy: string): void {
+  if (!mail) throw new CommandError(`SMTP_URL is not set, so the site sends no mail. ${remedy}`)
 }
 
 async function findEnabled(call: Call): Promise<User> {

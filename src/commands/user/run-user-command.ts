@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import { readPart, type Variables } from '../../config/environment.ts'
+import { type Environment, readPart, type Variables } from '../../config/environment.ts'
+import { readMail } from '../../config/mail.ts'
 import { readStorage } from '../../config/storage.ts'
 import { databaseName } from '../../database/database-url.ts'
 import { openDatabase } from '../../database/open-database.ts'
@@ -7,7 +8,7 @@ import { schema } from '../../schema.ts'
 import { Admin } from '../../users/admin.ts'
 import { setBcryptCost } from '../../users/password.ts'
 import { User } from '../../users/user.ts'
-import { commandProblem } from '../command-error.ts'
+import { problemOf } from '../command-error.ts'
 import { type Call, UsageError } from './command.ts'
 import { parseCommandLine, type Request } from './command-line.ts'
 import { help } from './help.ts'
@@ -28,7 +29,7 @@ export async function runUserCommand(
     if (text !== '') print(text)
     return { code: 0 }
   } catch (error) {
-    return { code: error instanceof UsageError ? 2 : 1, problem: commandProblem(error) }
+    return { code: error instanceof UsageError ? 2 : 1, problem: problemOf(error) }
   }
 }
 
@@ -36,12 +37,17 @@ async function execute(
   { run, email, options }: Request,
   given: Pick<Call, 'variables' | 'input' | 'print'>,
 ): Promise<string> {
-  const { databaseUrl, databasePool, bcryptCost, siteName } = readPart(given.variables, readStorage)
+  const { databaseUrl, databasePool, bcryptCost, siteName, mail } = readPart(given.variables, readSettings)
   setBcryptCost(bcryptCost)
   await using orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
   const account = options.admin
     ? ({ noun: 'admin', entity: Admin } as const)
     : ({ noun: 'user', entity: User } as const)
   const database = databaseName(databaseUrl)
-  return await run({ ...given, ...account, em: orm.em.fork(), database, email, options, siteName })
+  return await run({ ...given, ...account, em: orm.em.fork(), database, email, options, siteName, mail })
+}
+
+function readSettings(environment: Environment) {
+  const storage = readStorage(environment)
+  return { ...storage, mail: readMail(environment, storage) }
 }
