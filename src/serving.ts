@@ -10,7 +10,7 @@ import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { developmentUrl } from './config/public-url.ts'
 import { expiredRows } from './database/expired-rows.ts'
-import { type MigrationReport, openDatabase } from './database/open-database.ts'
+import { openDatabase } from './database/open-database.ts'
 import { startPurging } from './database/purge.ts'
 import { startMetrics } from './features/metrics/start-metrics.ts'
 import { ProviderFlow } from './features/providers/provider-flow.ts'
@@ -40,13 +40,13 @@ export interface ServingLimits {
 
 /** Opens the database and listens. */
 export async function serve(config: Config, log: Logger, limits: ServingLimits = {}): Promise<RunningSite> {
-  let migrated: MigrationReport = { migrations: [], refused: [] }
+  let migrations: readonly string[] = []
   const orm = await openDatabase(config.databaseUrl, {
     ...schema,
     connections: config.databasePool,
     timeout: limits.database,
-    onMigrated: (report) => {
-      migrated = report
+    onMigrated: (ran) => {
+      migrations = ran
     },
   })
   await encryptWithNewestKey(orm.em.fork(), config.secretsKeys && new SecretBox(config.secretsKeys))
@@ -65,9 +65,7 @@ export async function serve(config: Config, log: Logger, limits: ServingLimits =
   server.on('error', (error) => log.error(loggable(error), 'connection not accepted'))
 
   // Logged now, because a failed start prints only its reason.
-  log.info({ version, migrations: migrated.migrations }, 'database ready')
-  for (const statement of migrated.refused)
-    log.warn({ statement }, 'the database has no time limit: run this statement as an administrator')
+  log.info({ version, migrations }, 'database ready')
 
   const url = urlOf(config.host, (server.address() as AddressInfo).port)
   const isDevelopment = config.profile === 'development'

@@ -29,7 +29,7 @@ import { storePasskey } from '../testing/store-passkey.ts'
 import { isOnPostgres, makeEmptyDatabase, onlyPostgres } from '../testing/test-database.ts'
 import { Admin } from '../users/admin.ts'
 import { User } from '../users/user.ts'
-import { commandProblem } from './command-error.ts'
+import { problemOf } from './command-error.ts'
 import { copyDatabase } from './copy-database/copy-database.ts'
 
 const tables = [
@@ -45,7 +45,7 @@ async function copy(...words: string[]): Promise<Outcome> {
   try {
     return { code: 0, out: `${await copyDatabase(words)}\n`, errors: '' }
   } catch (error) {
-    return { code: 1, out: '', errors: format('%s\n', commandProblem(error)) }
+    return { code: 1, out: '', errors: format('%s\n', problemOf(error)) }
   }
 }
 
@@ -227,11 +227,11 @@ describe('copyDatabase', () => {
 
     assertRefused(
       await copy(newer, to),
-      /newer\.sqlite is newer than this program: it has the migration 29990101-future\. Use a newer program\.\n$/,
+      /newer\.sqlite is newer than this program: it has the migration 29990101-future\. Start a newer version\.\n$/,
     )
     assertRefused(
       await copy(from, newer),
-      /^The database is newer than this program: it has the migration 29990101-future\. .*\n$/,
+      /^The database \S+ is newer than this program: it has the migration 29990101-future\. .*\n$/,
     )
     assertRefused(
       await copy(older, to),

@@ -15,10 +15,8 @@ export interface Dialect {
   readonly unlimitedOptions?: Partial<Options>
   /** Lifts the time limits of the server until the end of the transaction. */
   liftTimeLimits?(em: EntityManager): Promise<void>
-  /** Takes the lock that excludes the migrations of other processes until the end of the transaction. SQLite needs no other lock. */
-  lockMigrations?(em: EntityManager): Promise<void>
-  /** Sets the time limits of the server. Returns the statements that an administrator must run instead. */
-  setTimeLimits?(em: EntityManager): Promise<string[]>
+  /** Locks the migrations until the end of the transaction, and sets the time limits of the server. SQLite needs neither. */
+  prepareMigrations?(em: EntityManager): Promise<void>
 }
 
 /** How long a statement may wait for a connection or for a lock, in milliseconds. */

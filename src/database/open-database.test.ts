@@ -87,7 +87,7 @@ describe('openDatabase', () => {
       assert.ok(error instanceof DatabaseError)
       assert.equal(
         error.message,
-        'The database is newer than this program: it has the migration 29990101-future. Start a newer version.',
+        `The database ${path} is newer than this program: it has the migration 29990101-future. Start a newer version.`,
       )
       return true
     })

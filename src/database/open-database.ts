@@ -1,19 +1,12 @@
-import { type EntityManager, MikroORM, TableNotFoundException, type Transaction } from '@mikro-orm/core'
-import type { SqlEntityManager } from '@mikro-orm/sqlite'
+import { type EntityManager, MikroORM, type Transaction } from '@mikro-orm/core'
 import { DatabaseError, explain } from './database-error.ts'
 import { type Dialect, databaseOptions, type PoolOptions, type Schema } from './database-options.ts'
 import { isPostgresUrl } from './database-url.ts'
+import { select } from './select.ts'
 
 interface Options extends Schema, PoolOptions {
-  /** Called after the migrations. */
-  readonly onMigrated?: (report: MigrationReport) => void
-}
-
-export interface MigrationReport {
-  /** The names of the migrations that ran. */
-  readonly migrations: readonly string[]
-  /** The statements that an administrator must run, because the role may not. */
-  readonly refused: readonly string[]
+  /** Called with the names of the migrations that ran. */
+  readonly onMigrated?: (migrations: readonly string[]) => void
 }
 
 /**
@@ -51,42 +44,34 @@ async function migrateApart(dialect: Dialect, options: Options): Promise<void> {
 async function migrate(orm: MikroORM, dialect: Dialect, { migrations, onMigrated }: Options): Promise<void> {
   await orm.connect()
   // Takes no lock of the SQLite file if no migration is pending.
-  if (!dialect.lockMigrations && !(await isPending(orm.em.fork(), migrations))) return
-  const report = await orm.em.fork().transactional(async (em) => {
-    await dialect.lockMigrations?.(em)
+  if (!dialect.prepareMigrations && (await pendingMigrations(orm.em.fork(), migrations)).length === 0) return
+  const ran = await orm.em.fork().transactional(async (em) => {
+    await dialect.prepareMigrations?.(em)
     const transaction: Transaction = em.getTransactionContext()
-    const ran = await orm.migrator.up({ transaction })
-    await isPending(em, migrations)
-    const refused = (await dialect.setTimeLimits?.(em)) ?? []
-    return { migrations: ran.map(({ name }) => name), refused }
+    const names = (await orm.migrator.up({ transaction })).map(({ name }) => name)
+    await pendingMigrations(em, migrations)
+    return names
   })
-  onMigrated?.(report)
+  onMigrated?.(ran)
 }
 
-/** Whether a migration has not run yet. Throws if the database has a migration that this program does not know. */
-async function isPending(em: EntityManager, migrations: Schema['migrations']): Promise<boolean> {
-  const executed = await executedMigrations(em)
-  const known = new Set(migrations.map(({ name }) => name))
-  const newer = executed.find((name) => !known.has(name))
+/**
+ * Returns the names of the migrations that have not run yet. MikroORM's migrator would create a missing table of migrations.
+ * @throws {DatabaseError} if the database has a migration that this program does not know
+ */
+export async function pendingMigrations(
+  em: EntityManager,
+  migrations: Schema['migrations'],
+): Promise<string[]> {
+  const rows = await select<{ name: string }>(em, 'select name from mikro_orm_migrations')
+  const executed = rows.map(({ name }) => name)
+  const known = migrations.map(({ name }) => name)
+  const newer = executed.find((name) => !known.includes(name))
   if (newer)
     throw new DatabaseError(
-      `The database is newer than this program: it has the migration ${newer}. Start a newer version.`,
+      `The database ${em.config.get('dbName')} is newer than this program: it has the migration ${newer}. Start a newer version.`,
     )
-  return executed.length < known.size
-}
-
-/** Returns the names of the executed migrations. MikroORM's migrator would create a missing table of migrations. */
-export async function executedMigrations(em: EntityManager): Promise<string[]> {
-  try {
-    // Both drivers of the site are SQL drivers.
-    const rows = await (em as SqlEntityManager).execute<{ name: string }[]>(
-      'select name from mikro_orm_migrations',
-    )
-    return rows.map(({ name }) => name)
-  } catch (error) {
-    if (error instanceof TableNotFoundException) return []
-    throw error
-  }
+  return known.filter((name) => !executed.includes(name))
 }
 
 /** Loads the dialect of a database URL, and only its driver. */

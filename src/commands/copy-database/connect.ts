@@ -1,73 +1,52 @@
-import type { EventEmitter } from 'node:events'
-import { type EntityManager, MikroORM, type Options } from '@mikro-orm/core'
+import { once } from 'node:events'
+import { type EntityManager, MikroORM } from '@mikro-orm/core'
+import type { PostgreSqlConnection } from '@mikro-orm/postgresql'
 import { SqliteDriver } from '@mikro-orm/sqlite'
 import { DatabaseError, explain } from '../../database/database-error.ts'
 import { type Dialect, databaseOptions } from '../../database/database-options.ts'
 import { isPostgresUrl } from '../../database/database-url.ts'
-import { executedMigrations, loadDialect } from '../../database/open-database.ts'
+import { isPostgres } from '../../database/is-postgres.ts'
+import { loadDialect } from '../../database/open-database.ts'
+import { select } from '../../database/select.ts'
 import { schema } from '../../schema.ts'
 import type { PostgresClient } from './copy-rows.ts'
-
-// Milliseconds.
-const closeTimeout = 1_000
 
 export interface Connected extends AsyncDisposable {
   readonly dialect: Dialect
   readonly em: EntityManager
-  /** The last connection of `pg` that was used. */
-  client(): PostgresClient | undefined
-  /** Aborted when the connection to a PostgreSQL server is lost. Its reason is the error. */
-  readonly lost: AbortSignal
 }
 
-/** Connects by MikroORM's own drivers, which stream rows and have no statement timeout. Does not migrate. */
+/** Connects without a time limit for statements. Does not migrate. */
 export async function connect(databaseUrl: string): Promise<Connected> {
   const dialect = await loadDialect(databaseUrl)
-  const driver: Options['driver'] = isPostgresUrl(databaseUrl)
-    ? (await import('@mikro-orm/postgresql')).PostgreSqlDriver
-    : SqliteDriver
-  const losing = new AbortController()
-  let client: PostgresClient | undefined
-  const unlimited = dialect.unlimitedOptions ?? dialect.options
-  const driverOptions = {
-    ...unlimited.driverOptions,
-    onPoolCreated: (pool: EventEmitter) =>
-      pool
-        .on('connect', (connected: EventEmitter) =>
-          connected.on('error', (error) => losing.abort(orm.driver.convertException(error))),
-        )
-        .on('acquire', (acquired: PostgresClient) => {
-          client = acquired
-        }),
-  }
-  const options = databaseOptions(unlimited, schema)
-  const orm = await MikroORM.init({
-    ...options,
-    driver,
-    ...(isPostgresUrl(databaseUrl) && { driverOptions }),
-  })
+  const options = databaseOptions(dialect.unlimitedOptions ?? dialect.options, schema)
+  // The driver of the site would lock an SQLite file even for a transaction that only reads.
+  const orm = await MikroORM.init(isPostgresUrl(databaseUrl) ? options : { ...options, driver: SqliteDriver })
   const em = orm.em.fork()
   try {
     await orm.connect()
     // SQLite does not read the file before the first query.
-    await executedMigrations(em)
-    const { signal: lost } = losing
-    return { dialect, em, lost, client: () => client, [Symbol.asyncDispose]: () => close(orm, em) }
+    await select(em, 'select 1 from mikro_orm_migrations')
+    return { dialect, em, [Symbol.asyncDispose]: () => close(orm, em) }
   } catch (cause) {
     await close(orm, em)
     throw new DatabaseError(explain(databaseUrl, cause).replace('DATABASE_URL', 'its URL'), { cause })
   }
 }
 
-/**
- * Rolls back an open transaction, and closes the database. Throws no error, because it would hide the result of the copy. Waits
- * at most a second, because Kysely's own driver never closes a connection that was lost in a transaction.
- */
+/** Begins a transaction. On PostgreSQL, returns its connection. */
+export async function begin(em: EntityManager): Promise<PostgresClient | undefined> {
+  if (!isPostgres(em)) {
+    await em.begin()
+    return undefined
+  }
+  const pool = await (em.getConnection() as PostgreSqlConnection).getNativeClient()
+  const [[client]] = await Promise.all([once(pool, 'acquire'), em.begin()])
+  return client
+}
+
+/** Rolls back an open transaction, and closes the database. Throws no error, because it would hide the result of the copy. */
 async function close(orm: MikroORM, em: EntityManager): Promise<void> {
-  const { promise: isLate, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, closeTimeout)
-  const rolledBack = em.isInTransaction() ? em.rollback() : undefined
-  const closed = Promise.allSettled([rolledBack]).then(() => orm.close())
-  await Promise.race([closed.catch(() => undefined), isLate])
-  clearTimeout(timer)
+  if (em.isInTransaction()) await Promise.allSettled([em.rollback()])
+  await Promise.allSettled([orm.close()])
 }

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { type EntityManager, IsolationLevel } from '@mikro-orm/core'
 import { database } from '../../config/storage.ts'
 import { databaseName, isPostgresUrl } from '../../database/database-url.ts'
-import { executedMigrations, openDatabase } from '../../database/open-database.ts'
+import { openDatabase, pendingMigrations } from '../../database/open-database.ts'
 import { schema } from '../../schema.ts'
 import { CommandError } from '../command-error.ts'
-import { connect } from './connect.ts'
+import { begin, connect } from './connect.ts'
 import { copyTables, findUsedTable } from './copy-tables.ts'
 
 export const help = `npm run copy-database -- FROM TO
@@ -39,9 +39,9 @@ export async function copyDatabase(
   await using target = await connect(toUrl)
 
   await source.em.begin({ isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true })
-  await target.em.begin()
+  const client = await begin(target.em)
   for (const { em, dialect } of [source, target]) await dialect.liftTimeLimits?.(em)
-  const lines = await copyTables(source, { em: target.em, client: target.client() }, report)
+  const lines = await copyTables(source.em, { em: target.em, client }, report)
   try {
     await target.em.commit()
   } catch (error) {
@@ -64,19 +64,13 @@ function exists(databaseUrl: string): boolean {
 }
 
 async function requireThisVersion(em: EntityManager, name: string): Promise<void> {
-  const executed = await executedMigrations(em)
-  const known = schema.migrations.map((migration) => migration.name)
-  if (executed.length === 0) throw new CommandError(`${name} is not a database of this site. Check FROM.`)
-  const newer = executed.find((each) => !known.includes(each))
-  if (newer)
-    throw new CommandError(
-      `${name} is newer than this program: it has the migration ${newer}. Use a newer program.`,
-    )
-  const missing = known.find((each) => !executed.includes(each))
-  if (missing)
-    throw new CommandError(
-      `${name} is older than this program: it lacks the migration ${missing}. Start the site on it once.`,
-    )
+  const [missing, ...others] = await pendingMigrations(em, schema.migrations)
+  if (missing === undefined) return
+  if (others.length === schema.migrations.length - 1)
+    throw new CommandError(`${name} is not a database of this site. Check FROM.`)
+  throw new CommandError(
+    `${name} is older than this program: it lacks the migration ${missing}. Start the site on it once.`,
+  )
 }
 
 async function requireEmpty(databaseUrl: string): Promise<void> {

@@ -1,17 +1,13 @@
 import { endAccess } from '../../account/end-access.ts'
 import { StoredPendingSignIn } from '../../account/second-factor/pending-sign-ins.ts'
+import { pages } from '../pages.ts'
 import { type Call, UsageError } from './command.ts'
-import { pages } from './pages.ts'
 
 /** Ends the sessions, tokens, one-time links and known devices of all users, for example after a leak. */
 export async function endAll({ em, entity, options }: Call): Promise<string> {
   if (!options.yes) throw new UsageError('end-all signs out all users and ends all tokens. Add --yes.')
   const ended = { sessions: 0, tokens: 0 }
-  const find = (after: { readonly id: string } | undefined, limit: number) =>
-    em
-      .fork()
-      .find(entity, after ? { id: { $gt: after.id } } : {}, { filters: false, orderBy: { id: 'asc' }, limit })
-  for await (const page of pages(find)) {
+  for await (const page of pages(em, entity, { orderBy: { id: 'asc' } })) {
     const ids = page.map(({ id }) => id)
     await em.fork().transactional(async (em) => {
       const { sessions, tokens } = await endAccess(em, ids)

@@ -4,23 +4,17 @@ import { day, hour, minute } from '../../durations.ts'
 import { outcomeOf } from '../../site/audit.ts'
 import { Admin } from '../../users/admin.ts'
 import { User } from '../../users/user.ts'
+import { pages } from '../pages.ts'
 import { findAccount } from './account.ts'
 import { type Call, UsageError } from './command.ts'
-import { pages } from './pages.ts'
 
 /** Prints the events of an account, or of all accounts, from the oldest to the newest, page by page. */
 export async function events(call: Call): Promise<string> {
   const { em, email, options, print } = call
   const account = email === '' ? {} : { userId: (await findAccount(call)).id }
-  const since = timeOf(options.since)
-  const find = (after: Event | undefined, limit: number) => {
-    // The first condition is for the index.
-    const later = after && { $or: [{ at: { $gt: after.at } }, { id: { $gt: after.id } }] }
-    const where = { ...account, at: { $gte: after?.at ?? since }, ...later }
-    return em.fork().find(Event, where, { orderBy: { at: 'asc', id: 'asc' }, limit })
-  }
+  const where = { ...account, at: { $gte: timeOf(options.since) } }
   let printed = 0
-  for await (const page of pages(find)) {
+  for await (const page of pages(em, Event, { where, orderBy: { at: 'asc', id: 'asc' } })) {
     const emails = await emailsOf(em.fork(), page)
     for (const each of page) {
       const email = emails.get(each.userId ?? '')

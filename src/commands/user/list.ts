@@ -1,17 +1,14 @@
 import type { EntityManager } from '@mikro-orm/core'
 import { Passkey } from '../../account/passkeys/passkey.ts'
-import { emailKey, isVerified, type User } from '../../users/user.ts'
+import { isVerified, type User } from '../../users/user.ts'
+import { pages } from '../pages.ts'
 import type { Call, Options } from './command.ts'
-import { pages } from './pages.ts'
 
 /** Prints the accounts that meet the options. */
 export async function list({ em, entity, noun, database, options, print }: Call): Promise<string> {
-  const find = (after: User | undefined, limit: number) => {
-    const where = { emailKey: { $gt: emailKey(after?.email ?? '') } }
-    return em.fork().find(entity, where, { filters: false, orderBy: { emailKey: 'asc' }, limit })
-  }
   let printed = 0
-  for await (const page of pages(find)) {
+  const selection = { orderBy: { emailKey: 'asc' }, populate: ['emailKey'] } as const
+  for await (const page of pages(em, entity, selection)) {
     for (const each of (await recordsOf(em.fork(), page)).filter((each) => isListed(each, options))) {
       if (printed === 0 && !options.json) print(columns('STATE', 'FACTORS', 'CREATED', 'E-MAIL', 'NAME'))
       print(options.json ? JSON.stringify(each) : line(each))

@@ -38,8 +38,10 @@ export function postgres(
     // The migrator needs a second connection for a moment.
     unlimitedOptions: { ...common, pool: { max: 2 }, driverOptions },
     liftTimeLimits,
-    lockMigrations: (em) => lockMigrations(em as SqlEntityManager, Math.max(timeout, migrationTimeout)),
-    setTimeLimits: (em) => setTimeLimits(em, timeout),
+    async prepareMigrations(em) {
+      await lockMigrations(em as SqlEntityManager, Math.max(timeout, migrationTimeout))
+      await setTimeLimits(em as SqlEntityManager, timeout)
+    },
   }
 }
 
