@@ -29,14 +29,8 @@ export function authenticationNow(
   at?: Date,
 ): Authentication | undefined {
   if (methods === undefined) return undefined
-  if (isStrings(methods)) return { at: timeOf(at), methods }
-  throw new Misuse("The `methods` of a login must be strings, as in `{ methods: ['pwd'] }`.")
-}
-
-function timeOf(at = new Date()): Date {
-  if (!(at instanceof Date) || Number.isNaN(at.getTime()))
-    throw new Misuse('The `at` of a login must be a valid `Date`.')
-  return new Date(Math.min(at.getTime(), Date.now()))
+  const now = Date.now()
+  return { at: new Date(Math.min(at?.getTime() ?? now, now)), methods }
 }
 
 /** The authentication of a record in a session. `undefined` if the record is missing or invalid. */

@@ -40,8 +40,7 @@ export function sessionOf(ctx: SessionContext): Session {
 
 /** The data in the session, without the fields of koa-session. */
 export function dataOf(session: Session): SessionData {
-  const data = typeof session.toJSON === 'function' ? session.toJSON() : { ...session }
-  return data ?? {}
+  return typeof session.toJSON === 'function' ? session.toJSON() : { ...session }
 }
 
 /** When and how the user under that key authenticated. `undefined` if the session has no valid record. */
