@@ -4,19 +4,23 @@ import { fieldsOf } from '../site/form.ts'
 import { seeOther, wantsPage } from '../site/page.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { User, userRecord } from '../users/user.ts'
+import type { OnNewDevice } from './devices/devices.ts'
 import { type Notice, notify } from './notify.ts'
 import type { Services } from './services.ts'
 import { limits } from './sessions/stored-session.ts'
 
-interface SignIn {
+interface NewSession {
   /** "Keep me signed in on this device". */
-  readonly isKept: boolean
-  /** The requested path, which may be invalid. */
-  readonly next: unknown
+  readonly isKept?: boolean
   /** How the user authenticated, as values of RFC 8176. */
   readonly methods: readonly string[]
   /** When the user authenticated, if that was earlier. */
   readonly at?: Date
+}
+
+interface SignIn extends NewSession {
+  /** The requested path, which may be invalid. */
+  readonly next: unknown
   /** For the activity page. */
   readonly detail?: string
   /** A message for the next account page. */
@@ -28,18 +32,32 @@ const newDevice: Notice = {
   text: 'There was a sign-in to your account from a new device.',
 }
 
+/**
+ * Starts the session of a user. The session middleware saves it after the handler.
+ *
+ * @param onNewDevice called in the transaction that adds a new device to the account
+ */
+export async function startSession(
+  services: Services,
+  ctx: SiteContext,
+  user: User,
+  { isKept, methods, at }: NewSession,
+  onNewDevice?: OnNewDevice,
+): Promise<void> {
+  ctx.auth.login(user, User, { methods, ...(at && { at }) })
+  ctx.session.maxAge = (isKept ? limits.kept : limits.usual).absolute
+  await services.guessing?.devices.remember(ctx, user, onNewDevice)
+}
+
 /** Starts the session of a user and responds. Sign-ins by form, JSON, code and passkey call it. */
 export async function completeSignIn(
   services: Services,
   ctx: SiteContext,
   user: User,
-  { isKept, next, methods, at, detail, notice }: SignIn,
+  { next, detail, notice, ...session }: SignIn,
 ): Promise<void> {
-  // The session middleware saves the session after the handler.
-  ctx.auth.login(user, User, { methods, ...(at && { at }) })
-  ctx.session.maxAge = (isKept ? limits.kept : limits.usual).absolute
-  if (methods.join() === 'pwd' && wantsPage(ctx)) ctx.session.offersPasskey = true
-  await services.guessing?.devices.remember(ctx, user, (em) => notify(services, ctx, em, user, newDevice))
+  await startSession(services, ctx, user, session, (em) => notify(services, ctx, em, user, newDevice))
+  if (session.methods.join() === 'pwd' && wantsPage(ctx)) ctx.session.offersPasskey = true
   audit(ctx, 'signed in', user, { detail })
   if (wantsPage(ctx)) seeOther(ctx, afterSignIn(next), notice)
   else ctx.body = userRecord(user)
