@@ -41,9 +41,11 @@ export abstract class BaseProvider<Options extends ScopedOptions = ScopedOptions
       ...(isOpenID && { nonce }),
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
+      // A configured prompt stays, because Google does not know `login`.
+      ...(isOpenID && maxAge === 0 && { prompt: 'login' }),
       ...parameters,
-      ...(maxAge !== undefined &&
-        isOpenID && { max_age: String(maxAge || 1), ...(maxAge === 0 && { prompt: 'login' }) }),
+      // Not 0, because some providers reject it.
+      ...(isOpenID && maxAge !== undefined && { max_age: String(maxAge || 1) }),
     })
   }
 

@@ -7,6 +7,7 @@ export { gitHub, OAuthProvider, type OAuthProviderOptions, type ReadResource } f
 export { OpenIDProvider, type OpenIDProviderOptions } from './openid-provider.ts'
 export {
   type Answer,
+  finishFlow,
   ProviderAuthenticator,
   providerAnswer,
   type SignInWith,

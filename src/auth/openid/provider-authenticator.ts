@@ -54,8 +54,8 @@ export abstract class ProviderAuthenticator<
   abstract authenticate(identity: Identity, ctx: AuthContext, flow: Flow<Data>): UserOrNothing<User>
 
   override async attempt(ctx: AuthContext): Promise<void> {
-    if (!isAnswer(ctx)) return
-    const answer = await this.#read(ctx)
+    const answer = await finishFlow(this, ctx)
+    if (!answer) return
     // The type of the data is lost in the map.
     answers.set(ctx, answer as Answer)
     if (!('identity' in answer)) return
@@ -64,15 +64,6 @@ export abstract class ProviderAuthenticator<
     // Without a time, the user is not fresh, because the person may have authenticated to the provider days ago.
     const at = identity.authenticatedAt ?? new Date(0)
     if (user) ctx.auth.login(user, this.user, { methods: identity.methods, at })
-  }
-
-  async #read(ctx: AuthContext): Promise<Answer<Data>> {
-    const answer = new URLSearchParams(ctx.querystring)
-    const flow = await this.flows.finish(ctx, answer.get('state') ?? '')
-    // A flow of another provider is an attempted mix-up (RFC 9700 §4.4).
-    if (flow?.provider !== this.provider.name) return { refused: 'expired', code: 'state' }
-    const read = await this.provider.identify(answer, flow)
-    return 'refused' in read ? { ...read, flow } : { identity: read, flow }
   }
 
   /** Never skipped for an answer, because the person may be signed in as another user. */
@@ -88,4 +79,21 @@ export function providerAnswer(ctx: AuthContext): Answer | undefined {
 
 function isAnswer({ method, querystring }: AuthContext): boolean {
   return method === 'GET' && new URLSearchParams(querystring).has('state')
+}
+
+/**
+ * Finishes the flow that this request answers. Returns `undefined` if the request has no answer. `ProviderAuthenticator` calls it.
+ * Throws if the provider cannot be reached.
+ */
+export async function finishFlow<Data extends FlowData>(
+  { provider, flows }: SignInWith<Data>,
+  ctx: AuthContext,
+): Promise<Answer<Data> | undefined> {
+  if (!isAnswer(ctx)) return undefined
+  const answer = new URLSearchParams(ctx.querystring)
+  const flow = await flows.finish(ctx, answer.get('state') ?? '')
+  // A flow of another provider is an attempted mix-up (RFC 9700 §4.4).
+  if (flow?.provider !== provider.name) return { refused: 'expired', code: 'state' }
+  const read = await provider.identify(answer, flow)
+  return 'refused' in read ? { ...read, flow } : { identity: read, flow }
 }

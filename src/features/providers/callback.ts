@@ -1,5 +1,4 @@
-import type { Next } from 'koa'
-import { type Answer, providerAnswer } from '#auth/openid'
+import { type Answer, finishFlow } from '#auth/openid'
 import { withNextPath } from '../../account/complete-sign-in.ts'
 import type { Services } from '../../account/services.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
@@ -16,16 +15,10 @@ import { providerInPath, type SiteProvider, type SiteProviders } from './site-pr
 
 /** `GET /login/with/:provider/callback`: the answer of a provider, for all purposes. It always redirects, so that no page has its URL. */
 export function callback(router: SiteRouter, services: Services, providers: SiteProviders): void {
-  const readAnswer = async (ctx: SiteContext & { params: { provider?: string } }, next: Next) => {
+  router.get('/login/with/:provider/callback', async (ctx) => {
     const provider = providerInPath(providers, ctx.params)
-    await unlessUnreachable(ctx, provider, () => provider.attempt(ctx))
-    return next()
-  }
-
-  router.get('/login/with/:provider/callback', readAnswer, async (ctx) => {
-    const provider = providerInPath(providers, ctx.params)
-    // The flows of the site have this type of data. A HEAD request has no answer.
-    const answer = providerAnswer(ctx) as Answer<SiteFlowData> | undefined
+    // A HEAD request has no answer.
+    const answer = await unlessUnreachable(ctx, provider, () => finishFlow(provider, ctx))
     if (!answer || 'refused' in answer) return showRefusal(ctx, provider, answer)
     const { identity, flow } = answer
     const { data } = flow

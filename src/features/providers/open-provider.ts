@@ -31,9 +31,9 @@ export async function openProvider(
 ): Promise<void> {
   if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only a form of the site.')
   await count(services, ctx, 'provider')
-  const url = await unlessUnreachable(ctx, provider, () => beginFlow(provider, ctx, { data }))
-  const parameters = Object.entries(data.purpose === 'confirm' ? provider.proofParameters : {})
-  for (const [name, value] of parameters) url.searchParams.set(name, value)
+  // A confirmation needs a new sign-in at the provider.
+  const maxAge = data.purpose === 'confirm' ? 0 : undefined
+  const url = await unlessUnreachable(ctx, provider, () => beginFlow(provider, ctx, { data, maxAge }))
   await page(ctx, 'continue', { url: url.href, label: provider.label })
 }
 

@@ -31,7 +31,8 @@ export class ProviderFlows implements FlowStore<SiteFlowData> {
     this.#cookie = new HostCookie('provider-flow', { isTls })
   }
 
-  async start(ctx: AuthContext, { provider, data }: NewFlow<SiteFlowData>): Promise<Flow<SiteFlowData>> {
+  async start(ctx: AuthContext, flow: NewFlow<SiteFlowData>): Promise<Flow<SiteFlowData>> {
+    const { provider, data } = flow
     if (!data) throw new Error('A flow needs a purpose.')
     const state = newIdentifier()
     // An existing value is reused, so that flows in other tabs still work.
@@ -39,7 +40,7 @@ export class ProviderFlows implements FlowStore<SiteFlowData> {
     const { nonce, verifier, box } = secretsOf(browser, state)
     const next = data.next && box.encrypt(Buffer.from(data.next), provider)
     await this.#insert(ctx, { state, browser, row: { ...data, provider, next } })
-    return { provider, data, state, nonce, verifier }
+    return { ...flow, state, nonce, verifier }
   }
 
   async finish(ctx: AuthContext, state: string): Promise<Flow<SiteFlowData> | undefined> {
