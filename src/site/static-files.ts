@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
-import type { Middleware } from 'koa'
+import type { Context, Middleware, Next } from 'koa'
 import { queryParameter } from './query.ts'
 
 const encoders = { br: promisify(brotliCompress), gzip: promisify(gzip) }
@@ -16,46 +16,41 @@ interface StaticFile {
   readonly encoded: ReadonlyMap<string, () => Promise<Buffer>>
 }
 
-/** The files of a folder and generated files, read at the start, so that no request path reaches the file system. */
-export class StaticFiles {
-  /** A digest of all files. Pages link to `/style.css?v=<version>`, which browsers keep without asking again. */
-  readonly version: string
-  readonly #files: ReadonlyMap<string, StaticFile>
+/**
+ * Reads the files of a folder, and serves them and generated files from memory, so that no request path reaches the file system.
+ *
+ * @returns `version`: a digest of all files. Pages link to `/style.css?v=<version>`, which browsers keep without asking again
+ */
+export async function staticFiles(
+  folder: string,
+  generated: Readonly<Record<string, string>>,
+): Promise<{ version: string; serve: Middleware }> {
+  const files = new Map<string, StaticFile>()
+  for (const name of await readdir(folder))
+    files.set(`/${name}`, staticFile(name, await readFile(join(folder, name))))
+  for (const [name, text] of Object.entries(generated))
+    files.set(`/${name}`, staticFile(name, Buffer.from(text)))
+  const version = digest([...files].map(([path, { etag }]) => `${path} ${etag}`).join()).slice(0, 10)
+  return { version, serve }
 
-  private constructor(files: ReadonlyMap<string, StaticFile>) {
-    this.#files = files
-    this.version = digest([...files].map(([path, { etag }]) => `${path} ${etag}`).join()).slice(0, 10)
-  }
-
-  static async read(folder: string, generated: Readonly<Record<string, string>>): Promise<StaticFiles> {
-    const files = new Map<string, StaticFile>()
-    for (const name of await readdir(folder))
-      files.set(`/${name}`, staticFile(name, await readFile(join(folder, name))))
-    for (const [name, text] of Object.entries(generated))
-      files.set(`/${name}`, staticFile(name, Buffer.from(text)))
-    return new StaticFiles(files)
-  }
-
-  serve(): Middleware {
-    return async (ctx, next) => {
-      const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? this.#files.get(ctx.path) : undefined
-      if (!file) return next()
-      const accepted = ctx.acceptsEncodings()
-      const encoding = [...file.encoded.keys()].find((each) => accepted.includes(each))
-      ctx.status = 200
-      ctx.etag = `"${file.etag}${encoding ?? ''}"`
-      // Another version gets the file of this process, which may be newer or older, so it must not be kept.
-      const isKept = queryParameter(ctx, 'v') === this.version
-      ctx.set('Cache-Control', isKept ? `public, max-age=${year}, immutable` : 'no-cache')
-      if (file.encoded.size > 0) ctx.vary('Accept-Encoding')
-      if (ctx.fresh) {
-        ctx.status = 304
-        return
-      }
-      ctx.type = extname(ctx.path)
-      if (encoding) ctx.set('Content-Encoding', encoding)
-      ctx.body = (await file.encoded.get(encoding ?? '')?.()) ?? file.body
+  async function serve(ctx: Context, next: Next): Promise<void> {
+    const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? files.get(ctx.path) : undefined
+    if (!file) return next()
+    const accepted = ctx.acceptsEncodings()
+    const encoding = [...file.encoded.keys()].find((each) => accepted.includes(each))
+    ctx.status = 200
+    ctx.etag = `"${file.etag}${encoding ?? ''}"`
+    // Another version gets the file of this process, which may be newer or older, so it must not be kept.
+    const isKept = queryParameter(ctx, 'v') === version
+    ctx.set('Cache-Control', isKept ? `public, max-age=${year}, immutable` : 'no-cache')
+    if (file.encoded.size > 0) ctx.vary('Accept-Encoding')
+    if (ctx.fresh) {
+      ctx.status = 304
+      return
     }
+    ctx.type = extname(ctx.path)
+    if (encoding) ctx.set('Content-Encoding', encoding)
+    ctx.body = (await file.encoded.get(encoding ?? '')?.()) ?? file.body
   }
 }
 
