@@ -4,7 +4,7 @@ import { User } from '../users/user.ts'
 
 /** An event of a request. It never contains a secret. */
 export interface NotedEvent {
-  /** The name in the log and the database. The activity page shows it, unless `accountWords` or a feature has other words. */
+  /** The name in the log and the database. The activity page shows it, unless `accountWords` has other words. */
   readonly event: string
   readonly account?: Account | undefined
   /** For the activity page, such as the name of a token. */

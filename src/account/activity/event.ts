@@ -90,11 +90,13 @@ export async function eventPage(
   return { events: page, last: found.length > length ? found[length - 1]?.id : undefined }
 }
 
-/** The words of events on the activity page, where the name says too little. A feature passes its own to `activity`. */
-export const accountWords = {
+/** The words of events on the activity page, where the name says too little. */
+export const accountWords: Readonly<Record<string, string>> = {
   'credentials refused': 'Wrong password',
   'code refused': 'Wrong code',
   'code required': 'Password accepted, waiting for the code',
+  'identity added': 'Account of a provider connected',
+  'identity removed': 'Account of a provider disconnected',
   confirmed: 'Confirmed with the password, a code or a passkey',
   'password used': 'Password used with the API',
   'token issued': 'API token created with the password',

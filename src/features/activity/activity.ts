@@ -7,7 +7,6 @@ import { outcomeOf, refusals, unauthenticated } from '../../site/audit.ts'
 import { page, wantsPage } from '../../site/page.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
-import type { Views } from '../../site/view-data.ts'
 import { day as date } from '../../site/wording.ts'
 import { networkOf } from '../../throttle/network.ts'
 import { User } from '../../users/user.ts'
@@ -15,16 +14,7 @@ import { User } from '../../users/user.ts'
 declare module '../../site/view-data.ts' {
   interface PageData {
     activity: {
-      events: {
-        event: string
-        detail: string | null
-        isRefusal: boolean
-        /** Whether it is a recent refusal of an unknown device. */
-        isSuspicious: boolean
-        at: Date
-        device: string
-        address: string
-      }[]
+      events: ReturnType<typeof described>
       /** The chosen filter. */
       kind?: string | undefined
       /** The page with older events, if there are any. */
@@ -45,28 +35,16 @@ const kinds = new Map([
   ['failed', { own: { $in: [] }, attempts: refusals }],
 ])
 
-type Shown = Views['activity']['events'][number]
-
-/**
- * `GET /account/activity`: the events of the account, in pages. `?kind=` selects some of them.
- *
- * @param featureWords the words of events, where the name says too little
- */
-export function activity(
-  router: SiteRouter,
-  services: Services,
-  featureWords: Readonly<Record<string, string>>,
-): void {
-  const words = new Map(Object.entries({ ...accountWords, ...featureWords }))
-
+/** `GET /account/activity`: the events of the account, in pages. `?kind=` selects some of them. */
+export function activity(router: SiteRouter, services: Services): void {
   router.get('/account/activity', ...owner(services), async (ctx) => {
-    const wanted = queryParameter(ctx, 'kind')
-    const kind = typeof wanted === 'string' && kinds.has(wanted) ? wanted : undefined
+    const wanted = queryParameter(ctx, 'kind') ?? ''
+    const kind = kinds.has(wanted) ? wanted : undefined
     const { id } = ctx.auth.require(User)
     const filter = { before: pageCursor(ctx), kind: kinds.get(kind ?? '') }
     const { events: found, last } = await eventPage(entityManager(ctx), id, filter)
     const older = last && `/account/activity?${kind ? `kind=${kind}&` : ''}before=${last}`
-    if (wantsPage(ctx)) return page(ctx, 'activity', { events: described(found, words), kind, older })
+    if (wantsPage(ctx)) return page(ctx, 'activity', { events: described(found), kind, older })
     // RFC 8288 §3.
     if (older) ctx.set('Link', `<${older}>; rel="next"`)
     ctx.body = found.map(eventRecord)
@@ -74,19 +52,16 @@ export function activity(
 }
 
 /** The events in words. A recent refusal is suspicious if no other event on the page has its device and network. */
-function described(found: readonly Event[], words: ReadonlyMap<string, string>): Shown[] {
+function described(found: readonly Event[]) {
   const originOf = ({ address, userAgent }: Event) => `${networkOf(address)} ${userAgent}`
   const known = found.filter(({ event }) => !unauthenticated.includes(event)).map(originOf)
   return found.map((stored) => {
-    const shown = describeEvent(stored, words)
-    const isRecent = Date.now() - stored.at.getTime() < 7 * day
-    return { ...shown, isSuspicious: shown.isRefusal && isRecent && !known.includes(originOf(stored)) }
+    const { event, detail = null, times = 1, at, device, address } = eventRecord(stored)
+    const name = accountWords[event] ?? event.charAt(0).toUpperCase() + event.slice(1)
+    const text = times > 1 ? `${name}, ${times} times since ${date(firstTime(stored))}` : name
+    const isRefusal = outcomeOf(event) === 'refusal'
+    const isRecent = Date.now() - at.getTime() < 7 * day
+    const isSuspicious = isRefusal && isRecent && !known.includes(originOf(stored))
+    return { event: text, detail, at, device, address, isRefusal, isSuspicious }
   })
-}
-
-function describeEvent(stored: Event, words: ReadonlyMap<string, string>): Omit<Shown, 'isSuspicious'> {
-  const { event, detail = null, times = 1, ...origin } = eventRecord(stored)
-  const name = words.get(event) ?? event.charAt(0).toUpperCase() + event.slice(1)
-  const text = times > 1 ? `${name}, ${times} times since ${date(firstTime(stored))}` : name
-  return { ...origin, event: text, detail, isRefusal: outcomeOf(event) === 'refusal' }
 }

@@ -8,11 +8,6 @@ import { signInWith } from './sign-in-with.ts'
 import { signUpWith } from './sign-up-with.ts'
 import type { SiteProviders } from './site-providers.ts'
 
-export const providerWords = {
-  'identity added': 'Account of a provider connected',
-  'identity removed': 'Account of a provider disconnected',
-}
-
 /** The routes of a site with identity providers. */
 export function providerRoutes(
   router: SiteRouter,
