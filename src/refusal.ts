@@ -20,17 +20,19 @@ export class Refusal extends Error {
 
   /**
    * @param problem the code, or a status, which `codeOf` turns into a code
+   * @param detail by default, the explanation of the code
    * @param status the status, if it is not the usual one of the code
    */
   constructor(
     problem: ProblemCode | number,
-    detail: string,
+    detail?: string,
     headers: Readonly<Record<string, string>> = {},
     status?: number,
   ) {
-    super(detail)
-    this.code = typeof problem === 'number' ? codeOf(problem) : problem
-    this.status = status ?? problems[this.code].status
+    const code = typeof problem === 'number' ? codeOf(problem) : problem
+    super(detail ?? problems[code].explanation)
+    this.code = code
+    this.status = status ?? problems[code].status
     this.headers = headers
   }
 }

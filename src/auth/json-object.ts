@@ -17,7 +17,7 @@ export class JsonObjectError extends Error {
   }
 }
 
-export const maxDepth = 32
+const maxDepth = 32
 
 /** Parses a JSON object in UTF-8 as strictly as `readJsonObject`, else returns `undefined`. */
 export function parseJsonObject(bytes: Buffer): JsonObject | undefined {

@@ -9,11 +9,6 @@ const maxFields = 50
 // Of the header `Content-Type`. Koa parses its parameters.
 const maxTypeLength = 256
 
-const messages: Record<number, string> = {
-  413: 'The request body is too large. It must not exceed 16 KB.',
-  415: 'The content encoding of the request body is not supported.',
-}
-
 // The parser only reads and decompresses the body, because its decoder would accept invalid bodies.
 const bytesOnly = {
   enableTypes: ['text'],
@@ -27,7 +22,7 @@ const read = bodyParser({
   onerror(error) {
     // The parser reports 500 for closed connections, and no status for invalid compression. Both are errors of the client.
     const status = 'status' in error && typeof error.status === 'number' ? error.status : 400
-    throw new Refusal(status < 500 ? status : 400, messages[status] ?? 'The request body cannot be read.')
+    throw new Refusal(status < 500 ? status : 400)
   },
 })
 
@@ -46,8 +41,7 @@ export function body({ unless }: { unless?: (ctx: ExtendableContext) => boolean 
     }
     if (!ctx.is('json', 'urlencoded') || ctx.get('Content-Type').length > maxTypeLength)
       throw new Refusal(415, 'Send JSON or a form.')
-    if (!/^(utf-?8)?$/i.test(ctx.request.charset))
-      throw new Refusal('invalid_encoding', 'The body must be encoded in UTF-8.')
+    if (!/^(utf-?8)?$/i.test(ctx.request.charset)) throw new Refusal('invalid_encoding')
     return read(ctx, () => {
       Object.assign(ctx.request, { body: decode(ctx) })
       return next()
@@ -65,7 +59,7 @@ function decode(ctx: ExtendableContext): Record<string, unknown> {
   const { body: bytes } = ctx.request as { body?: unknown }
   // The parser returns bytes. The body of a chunked request can be empty.
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {}
-  if (!isUtf8(bytes)) throw new Refusal('invalid_encoding', 'The body is not valid UTF-8.')
+  if (!isUtf8(bytes)) throw new Refusal('invalid_encoding')
   const text = bytes.toString()
   return ctx.is('urlencoded') ? fieldsOfForm(text) : parseJsonObject(text)
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, JsonObjectError, maxDepth, readJsonObject } from '../auth/json-object.ts'
+import { type JsonObject, JsonObjectError, readJsonObject } from '../auth/json-object.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
@@ -10,17 +10,13 @@ export function parseJsonObject(json: string): JsonObject {
   try {
     return readJsonObject(json)
   } catch (error) {
-    throw error instanceof JsonObjectError ? new Refusal(error.code, detailOf(error)) : error
+    if (!(error instanceof JsonObjectError)) throw error
+    const { code, key } = error
+    throw new Refusal(
+      code,
+      code === 'duplicate_key' ? `Duplicate key \`${shown(key)}\` in the body.` : undefined,
+    )
   }
-}
-
-function detailOf({ code, key }: JsonObjectError): string {
-  return {
-    invalid_json: 'The body is not valid JSON.',
-    not_a_json_object: 'The body must be a JSON object.',
-    duplicate_key: `Duplicate key \`${shown(key)}\` in the body.`,
-    json_too_deep: `The body must not have more than ${maxDepth} levels.`,
-  }[code]
 }
 
 function shown(key: string): string {
