@@ -1,4 +1,3 @@
-import { validate as isUUID } from 'uuid'
 import { credentialsSent } from '#auth'
 import { entityManager, type LastUses } from '#auth/mikro-orm'
 import { unexpired } from '../database/expired-rows.ts'
@@ -76,10 +75,9 @@ export async function ownToken(ctx: SiteContext, token = ''): Promise<NewTokenRe
 }
 
 /** Revokes a token of the user. Returns its name, or `undefined` if there is no such token. */
-export async function revokeToken(ctx: SiteContext, id: string): Promise<string | undefined> {
-  if (!isUUID(id)) return undefined
+export function revokeToken(ctx: SiteContext, id: string): Promise<string | undefined> {
   return changeAccount(ctx, async (em, { id: user }) => {
-    const found = await em.findOne(UserToken, { id: id.toLowerCase(), user })
+    const found = await em.findOne(UserToken, { id, user })
     return found && (await em.nativeDelete(UserToken, found.value)) > 0 ? found.name : undefined
   })
 }

@@ -2,15 +2,14 @@ import { validate as isUUID } from 'uuid'
 import { Refusal } from '../refusal.ts'
 
 interface Matched {
-  readonly params: Readonly<Record<string, string | undefined>>
+  readonly params: { readonly id?: string }
 }
 
 /**
  * The id in the path of a request, for a route such as `/account/notes/:id`.
- * @throws {Refusal} 404 if it is not a UUID, because no row has such an id, and PostgreSQL rejects it
+ * @throws {Refusal} 404 with `detail` if it is not a UUID, because no row has such an id, and PostgreSQL rejects it
  */
-export function pathId({ params }: Matched, name = 'id'): string {
-  const id = params[name] ?? ''
-  if (!isUUID(id)) throw new Refusal(404, 'This page does not exist.')
+export function pathId({ params: { id = '' } }: Matched, detail?: string): string {
+  if (!isUUID(id)) throw new Refusal(404, detail)
   return id.toLowerCase()
 }

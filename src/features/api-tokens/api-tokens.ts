@@ -17,6 +17,7 @@ import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { HostCookie } from '../../site/host-cookie.ts'
 import { complete, page, seeOther, takeNotice, wantsPage } from '../../site/page.ts'
+import { pathId } from '../../site/path-id.ts'
 import { pageCursor, queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { Views } from '../../site/view-data.ts'
@@ -40,6 +41,8 @@ declare module '../../site/view-data.ts' {
 
 const maxDays = 365
 const perPage = 100
+// Also for revoked tokens and tokens of other users.
+const noSuchToken = 'You have no such token.'
 
 /** `/account/tokens`: lists, creates and revokes the user's API tokens. */
 export function apiTokens(router: SiteRouter, services: Services): void {
@@ -84,9 +87,8 @@ export function apiTokens(router: SiteRouter, services: Services): void {
   })
 
   router.post('/account/tokens/:id/revoke', ...owner(services), async (ctx) => {
-    const name = await revokeToken(ctx, ctx.params.id ?? '')
-    // Revoked tokens and tokens of other users get the same response.
-    if (name === undefined) throw new Refusal(404, 'You have no such token.')
+    const name = await revokeToken(ctx, pathId(ctx, noSuchToken))
+    if (name === undefined) throw new Refusal(404, noSuchToken)
     audit(ctx, 'token revoked', ctx.auth.require(User), { detail: name })
     complete(ctx, '/account/tokens', `The token “${name}” has been revoked.`)
   })
@@ -100,8 +102,7 @@ function pathWithValues(ctx: AuthContext): string {
 
 function valuesOf(ctx: SiteContext): { name: string; days: string } | undefined {
   const [name, days] = [queryParameter(ctx, 'name'), queryParameter(ctx, 'days')]
-  if (typeof name !== 'string') return undefined
-  return { name, days: typeof days === 'string' ? days : String(usualDays) }
+  return name === undefined ? undefined : { name, days: days ?? String(usualDays) }
 }
 
 async function newest(

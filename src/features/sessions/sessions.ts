@@ -1,5 +1,3 @@
-import type { Next } from 'koa'
-import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { deviceName } from '../../account/devices/device-name.ts'
 import { owner } from '../../account/owner.ts'
@@ -12,8 +10,9 @@ import { signOut } from '../../account/sign-out.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
+import { pathId } from '../../site/path-id.ts'
 import { pageNumber } from '../../site/query.ts'
-import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
+import type { SiteRouter } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
@@ -29,6 +28,8 @@ declare module '../../site/view-data.ts' {
 }
 
 const perPage = 20
+// Also for ended sessions and sessions of other users.
+const noSuchSession = 'You have no such session.'
 
 /** `/account/sessions`: lists the user's sessions, and ends them. */
 export function sessions(router: SiteRouter, services: Services): void {
@@ -54,32 +55,15 @@ export function sessions(router: SiteRouter, services: Services): void {
     complete(ctx, '/account/sessions', 'You have been signed out everywhere else.')
   })
 
-  router.post('/account/sessions/:id/end', ...owner(services), signOutOfCurrent, async (ctx) => {
-    const found = await ownSession(ctx)
-    const hasEnded =
-      found && (await changeAccount(ctx, (em) => em.nativeDelete(StoredSession, found.digest))) > 0
-    // Ended sessions and sessions of other users get the same response.
-    if (!hasEnded) throw new Refusal(404, 'You have no such session.')
+  router.post('/account/sessions/:id/end', ...owner(services), async (ctx) => {
+    const where = { id: pathId(ctx, noSuchSession), user: ctx.auth.require(User).id }
+    const found = await entityManager(ctx).findOne(StoredSession, where, { populate: ['userAgent'] })
+    // Ending the current session is a sign-out.
+    if (found?.digest === currentDigest(ctx)) return signOut(ctx)
+    const ended = found && (await changeAccount(ctx, (em) => em.nativeDelete(StoredSession, found.digest)))
+    if (!ended) throw new Refusal(404, noSuchSession)
     const device = deviceName(found.userAgent)
     audit(ctx, 'session ended', ctx.auth.require(User), { detail: device })
     complete(ctx, '/account/sessions', `${device} has been signed out.`)
   })
-}
-
-// Ending the current session is a sign-out.
-async function signOutOfCurrent(ctx: SiteContext, next: Next) {
-  const found = await ownSession(ctx)
-  if (found && found.digest === currentDigest(ctx)) signOut(ctx)
-  else await next()
-}
-
-/** The session in the path, if it belongs to the user. */
-async function ownSession(ctx: SiteContext & { params?: { id?: string } }) {
-  const { id = '' } = ctx.params ?? {}
-  if (!isUUID(id)) return null
-  return entityManager(ctx).findOne(
-    StoredSession,
-    { id: id.toLowerCase(), user: ctx.auth.require(User).id },
-    { populate: ['userAgent'] },
-  )
 }
