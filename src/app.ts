@@ -25,7 +25,7 @@ import { accountPasskeys } from './features/passkeys/account-passkeys.ts'
 import { problems } from './features/problems/problems.ts'
 import { profile } from './features/profile/profile.ts'
 import { formPostAnswers } from './features/providers/form-post.ts'
-import { providerRoutes, providerWords } from './features/providers/provider-routes.ts'
+import { providerRoutes } from './features/providers/provider-routes.ts'
 import { type SiteProviders, siteProviders } from './features/providers/site-providers.ts'
 import { resetPassword } from './features/reset-password/reset-password.ts'
 import { authenticatorApp } from './features/second-factor/authenticator-app.ts'
@@ -49,7 +49,7 @@ import { views } from './site/page.ts'
 import { logErrors, requestLog } from './site/request-log.ts'
 import { securityHeaders } from './site/security-headers.ts'
 import type { SiteContext, SiteRouter } from './site/site-context.ts'
-import { StaticFiles } from './site/static-files.ts'
+import { staticFiles } from './site/static-files.ts'
 import { themeCookie } from './site/theme-cookie.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
@@ -66,7 +66,7 @@ interface AppOptions {
 /** Creates the application. The first middleware sees the request first and the response last. */
 export async function createApp({ orm, config, log, services, lifecycle }: AppOptions): Promise<Koa> {
   setBcryptCost(config.bcryptCost)
-  const files = await StaticFiles.read(join(root, 'public'), generatedFiles(config))
+  const files = await staticFiles(join(root, 'public'), generatedFiles(config))
   const users = new KeyLookUp(User)
   const app = new Koa()
   app.context.render = views({ ...siteData(config), version: files.version }, themeCookie(services.isTls))
@@ -79,9 +79,9 @@ export async function createApp({ orm, config, log, services, lifecycle }: AppOp
   app.use(refuseAmbiguousFraming)
   app.use(health(orm, lifecycle))
   app.use(oneHost)
-  app.use(files.serve())
+  app.use(files.serve)
   const providers = siteProviders(config)
-  if (providers) app.use(formPostAnswers([...providers.byId.keys()]))
+  if (providers) app.use(formPostAnswers(services.providers))
   app.use(refuseCrossSite(config.publicUrl?.origin))
   app.use(refuseCrossSiteBasic)
   if (config.production) app.use(basicOverTlsOnly)
@@ -126,9 +126,9 @@ export function createRouter(services: Services, providers?: SiteProviders): Sit
   confirm(router, services)
   const showSecurity = security(router, services)
   authenticatorApp(router, services)
-  accountPasskeys(router, services, { showSecurity, providers: [...(providers?.byId.keys() ?? [])] })
+  accountPasskeys(router, services, showSecurity)
   if (providers) providerRoutes(router, services, { providers, showSignIn, showSecurity })
-  activity(router, services, providerWords)
+  activity(router, services)
   data(router, services)
   theme(router, services)
   problems(router)

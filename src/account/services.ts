@@ -56,6 +56,8 @@ export function createServices(orm: MikroORM, config: Config, log: Logger, kinds
       /** Binds the challenge of a sign-in to the browser. */
       cookie: new HostCookie('passkey', { isTls }),
     },
+    /** The ids of the identity providers. An account at another provider cannot sign in. */
+    providers: config.providers.map(({ id }) => id),
     siteName,
     /** The origin of `PUBLIC_URL`. */
     publicOrigin: publicUrl?.origin,

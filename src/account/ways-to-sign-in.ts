@@ -4,18 +4,18 @@ import { hasPassword } from '../users/has-password.ts'
 import { LinkedIdentity, listIdentities } from '../users/linked-identity.ts'
 import { listPasskeys, Passkey } from './passkeys/passkey.ts'
 import { removeSecondFactor } from './second-factor/second-factor.ts'
+import type { Services } from './services.ts'
 
 /**
  * Requires another way to sign in than the passkey or connected account that is being removed. Call it with the account locked.
  *
  * @param without the id of the passkey or connected account
- * @param providers the ids of the configured providers. An account at another provider cannot sign in
  * @throws {Refusal} 409 if there is none
  */
 export async function requireOtherWay(
+  { providers }: Services,
   em: EntityManager,
-  user: string,
-  { without, providers }: { without: string; providers: readonly string[] },
+  { user, without }: { user: string; without: string },
 ): Promise<void> {
   if (await hasPassword(em, user)) return
   const identities = (await listIdentities(em, user)).filter(({ provider }) => providers.includes(provider))

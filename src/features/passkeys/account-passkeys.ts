@@ -1,4 +1,3 @@
-import { validate as isUUID } from 'uuid'
 import { entityManager } from '#auth/mikro-orm'
 import { deviceName } from '../../account/devices/device-name.ts'
 import { fresh } from '../../account/fresh.ts'
@@ -17,6 +16,7 @@ import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, type ShowPage, textFields } from '../../site/form.ts'
 import { complete, seeOther, wantsPage } from '../../site/page.ts'
+import { pathId } from '../../site/path-id.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { nameProblem } from '../../users/person-name.ts'
 import { User } from '../../users/user.ts'
@@ -30,55 +30,42 @@ const passkeyRemoved: Notice = {
   text: 'A passkey of your account was removed. You can no longer sign in with it.',
 }
 
+// Also for a passkey of another user, so that it does not reveal whether the id exists.
+const noSuchPasskey = 'You have no such passkey.'
+
 const securityPage = '/account/security'
 
-/**
- * `/account/passkeys`: adds, renames and removes the passkeys of the user.
- *
- * @param providers the ids of the identity providers of the site
- */
-export function accountPasskeys(
-  router: SiteRouter,
-  services: Services,
-  { showSecurity, providers }: { showSecurity: ShowPage; providers: readonly string[] },
-): void {
+/** `/account/passkeys`: adds, renames and removes the passkeys of the user. */
+export function accountPasskeys(router: SiteRouter, services: Services, showSecurity: ShowPage): void {
+  const change = [...owner(services), fresh(securityPage), formAgain(showSecurity)] as const
+
   // A failed form leaves one of these addresses in the browser, where the user can open it again.
   router.get(['/account/passkeys', '/account/passkeys/:id/name'], ...owner(services), (ctx) =>
     seeOther(ctx, securityPage),
   )
 
-  router.post(
-    '/account/passkeys',
-    ...owner(services),
-    fresh(securityPage),
-    formAgain(showSecurity),
-    async (ctx) => {
-      const added = await add(services, ctx)
-      audit(ctx, 'passkey added', ctx.auth.require(User), { detail: added.name })
-      if (wantsPage(ctx)) return seeOther(ctx, securityPage, `The passkey “${added.name}” has been added.`)
-      ctx.status = 201
-      ctx.body = passkeyRecord(added)
-    },
-  )
+  router.post('/account/passkeys', ...change, async (ctx) => {
+    const added = await add(services, ctx)
+    audit(ctx, 'passkey added', ctx.auth.require(User), { detail: added.name })
+    if (wantsPage(ctx)) return seeOther(ctx, securityPage, `The passkey “${added.name}” has been added.`)
+    ctx.status = 201
+    ctx.body = passkeyRecord(added)
+  })
 
-  router.post(
-    '/account/passkeys/:id/name',
-    ...owner(services),
-    fresh(securityPage),
-    formAgain(showSecurity),
-    async (ctx) => {
-      const name = textFields(ctx, 'name').name.trim()
-      refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
-      const own = ownPasskey(ctx, ctx.params.id)
-      const changed = await changeAccount(ctx, (em) => em.nativeUpdate(Passkey, own, { name }))
-      if (changed === 0) throw noSuchPasskey()
-      audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
-      complete(ctx, securityPage, `The passkey is now called “${name}”.`)
-    },
-  )
+  router.post('/account/passkeys/:id/name', ...change, async (ctx) => {
+    const name = textFields(ctx, 'name').name.trim()
+    refuseProblems({ name: name === '' ? 'Enter a name for the passkey.' : nameProblem(name) })
+    const id = pathId(ctx, noSuchPasskey)
+    const changed = await changeAccount(ctx, (em, { id: user }) =>
+      em.nativeUpdate(Passkey, { user, id }, { name }),
+    )
+    if (changed === 0) throw new Refusal(404, noSuchPasskey)
+    audit(ctx, 'passkey renamed', ctx.auth.require(User), { detail: name })
+    complete(ctx, securityPage, `The passkey is now called “${name}”.`)
+  })
 
   router.post('/account/passkeys/:id/remove', ...owner(services), fresh(securityPage), async (ctx) => {
-    const name = await remove(services, ctx, { own: ownPasskey(ctx, ctx.params.id), providers })
+    const name = await remove(services, ctx, pathId(ctx, noSuchPasskey))
     audit(ctx, 'passkey removed', ctx.auth.require(User), { detail: name })
     complete(
       ctx,
@@ -106,28 +93,14 @@ async function add(services: Services, ctx: SiteContext): Promise<Passkey> {
 }
 
 /** Removes a passkey, and returns its name. Throws 409 for the last way to sign in. */
-function remove(
-  services: Services,
-  ctx: SiteContext,
-  { own, providers }: { own: ReturnType<typeof ownPasskey>; providers: readonly string[] },
-): Promise<string> {
+function remove(services: Services, ctx: SiteContext, id: string): Promise<string> {
   return changeAccount(ctx, async (em, user) => {
+    const own = { user: user.id, id }
     const found = await em.findOne(Passkey, own, { disableIdentityMap: true })
-    if (!found) throw noSuchPasskey()
-    await requireOtherWay(em, user.id, { without: found.id, providers })
+    if (!found) throw new Refusal(404, noSuchPasskey)
+    await requireOtherWay(services, em, { user: user.id, without: id })
     await em.nativeDelete(Passkey, own)
     await notify(services, ctx, em, user, passkeyRemoved)
     return found.name
   })
-}
-
-/** The condition for the user's passkey with an id. */
-function ownPasskey(ctx: SiteContext, id = '') {
-  if (!isUUID(id)) throw noSuchPasskey()
-  return { user: ctx.auth.require(User).id, id: id.toLowerCase() }
-}
-
-// The same error for a passkey of another user, so that it does not reveal whether the id exists.
-function noSuchPasskey(): Refusal {
-  return new Refusal(404, 'You have no such passkey.')
 }

@@ -1,4 +1,3 @@
-import { validate as isUUID } from 'uuid'
 import { fresh } from '../../account/fresh.ts'
 import { type Notice, notify } from '../../account/notify.ts'
 import { owner } from '../../account/owner.ts'
@@ -10,6 +9,7 @@ import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, type ShowPage } from '../../site/form.ts'
 import { complete, seeOther } from '../../site/page.ts'
+import { pathId } from '../../site/path-id.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { LinkedIdentity, listIdentities } from '../../users/linked-identity.ts'
 import { User } from '../../users/user.ts'
@@ -17,6 +17,8 @@ import { openProvider } from './open-provider.ts'
 import { providerInPath, type SiteProviders } from './site-providers.ts'
 
 const securityPage = '/account/security'
+// Also for an identity of another user, so that it does not reveal whether the id exists.
+const noSuchIdentity = 'You have no such connected account.'
 
 /** `/account/identities`: connects accounts at identity providers, and disconnects them. */
 export function accountIdentities(
@@ -32,20 +34,16 @@ export function accountIdentities(
     (ctx) => seeOther(ctx, securityPage),
   )
 
-  router.post(
-    '/account/identities/with/:provider',
-    ...owner(services),
-    fresh(securityPage),
-    formAgain(showSecurity),
-    async (ctx) => {
-      const { id: user } = ctx.auth.require(User)
-      const data = { purpose: 'link', kept: false, user, session: currentDigest(ctx) } as const
-      await openProvider(services, ctx, providerInPath(providers, ctx.params), data)
-    },
-  )
+  const change = [...owner(services), fresh(securityPage), formAgain(showSecurity)] as const
 
-  router.post('/account/identities/:id/remove', ...owner(services), fresh(securityPage), async (ctx) => {
-    const label = await unlink(services, ctx, ctx.params.id ?? '', [...providers.byId.keys()])
+  router.post('/account/identities/with/:provider', ...change, async (ctx) => {
+    const { id: user } = ctx.auth.require(User)
+    const data = { purpose: 'link', kept: false, user, session: currentDigest(ctx) } as const
+    await openProvider(services, ctx, providerInPath(providers, ctx.params), data)
+  })
+
+  router.post('/account/identities/:id/remove', ...change, async (ctx) => {
+    const label = await unlink(services, ctx, pathId(ctx, noSuchIdentity))
     audit(ctx, 'identity removed', ctx.auth.require(User), { detail: label })
     complete(ctx, securityPage, `${label} has been disconnected. You can no longer sign in with it.`)
   })
@@ -57,18 +55,12 @@ const identityRemoved: Notice = {
 }
 
 /** Removes an identity, and returns its label. Throws 409 for the last way to sign in. */
-function unlink(
-  services: Services,
-  ctx: SiteContext,
-  id: string,
-  providers: readonly string[],
-): Promise<string> {
+function unlink(services: Services, ctx: SiteContext, id: string): Promise<string> {
   return changeAccount(ctx, async (em, user) => {
     const own = await listIdentities(em, user.id)
-    const found = isUUID(id) ? own.find((each) => each.id === id.toLowerCase()) : undefined
-    // The same error for an identity of another user, so that it does not reveal whether the id exists.
-    if (!found) throw new Refusal(404, 'You have no such connected account.')
-    await requireOtherWay(em, user.id, { without: found.id, providers })
+    const found = own.find((each) => each.id === id)
+    if (!found) throw new Refusal(404, noSuchIdentity)
+    await requireOtherWay(services, em, { user: user.id, without: id })
     await em.nativeDelete(LinkedIdentity, { id: found.id })
     await notify(services, ctx, em, user, identityRemoved)
     return found.label

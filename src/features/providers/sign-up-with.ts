@@ -1,10 +1,7 @@
-import { UniqueConstraintViolationException } from '@mikro-orm/core'
-import { entityManager } from '#auth/mikro-orm'
-import { afterSignIn, requestedPath } from '../../account/complete-sign-in.ts'
-import { limited } from '../../account/limits.ts'
-import { outboxForVerification } from '../../account/mail-limit.ts'
+import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { afterSignIn, requestedPath, startSession } from '../../account/complete-sign-in.ts'
+import { createAccount } from '../../account/create-account.ts'
 import type { Services } from '../../account/services.ts'
-import { limits } from '../../account/sessions/stored-session.ts'
 import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -13,9 +10,8 @@ import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
-import { noPassword } from '../../users/password.ts'
 import { nameProblem } from '../../users/person-name.ts'
-import { emailKey, User } from '../../users/user.ts'
+import { User } from '../../users/user.ts'
 import { insertIdentity, labelOf } from './link-identity.ts'
 import type { ProviderFlows, SignUp } from './provider-flows.ts'
 import type { SiteProviders } from './site-providers.ts'
@@ -61,64 +57,38 @@ export function signUpWith(router: SiteRouter, services: Services, { flows, byId
     const { name: typed, email } = textFields(ctx, 'name', 'email')
     const name = typed.trim()
     refuseProblems({ name: nameProblem(name), email: emailProblem(email) })
-    const user = await limited(services, ctx, { action: 'sign-up', account: emailKey(email) }, async () =>
-      (await isInUse(ctx, email))
-        ? undefined
-        : createUser(services, ctx, { flows, signUp, label, name, email }),
-    )
+    const { identity } = signUp
+    const user = await createAccount(services, ctx, {
+      name,
+      email,
+      // Only the address that the provider has verified, and only unchanged.
+      isVerified: identity.isEmailVerified && identity.email === email,
+      onCreated: (em, user) => finish(em, user, { flows, signUp, label }),
+    })
     if (!user) throw new FieldRefusal('email_taken', [{ field: 'email', detail: howToConnect(label) }])
     audit(ctx, 'signed up', user, { detail: `With ${label}` })
-    ctx.session.maxAge = (signUp.kept ? limits.kept : limits.usual).absolute
     // The account has no stronger proof, so a missing time counts as now.
-    const at = new Date(signUp.identity.authenticatedAt ?? Date.now())
-    ctx.auth.login(user, User, { methods: [], at })
-    await services.guessing?.devices.remember(ctx, user)
+    const at = new Date(identity.authenticatedAt ?? Date.now())
+    await startSession(services, ctx, user, { isKept: signUp.kept, methods: [], at })
     seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
   })
 }
 
-interface NewUser {
-  readonly flows: ProviderFlows
-  readonly signUp: SignUp
-  /** The name of the provider. */
-  readonly label: string
-  readonly name: string
-  readonly email: string
-}
-
-/** Creates the user. Returns `undefined` if a concurrent request has created an account with the e-mail address. */
-async function createUser(
-  services: Services,
-  ctx: SiteContext,
-  { flows, signUp, label: provider, name, email }: NewUser,
-): Promise<User | undefined> {
+/** Connects the identity of a sign-up to the new account. */
+async function finish(
+  em: EntityManager,
+  user: User,
+  { flows, signUp, label: provider }: { flows: ProviderFlows; signUp: SignUp; label: string },
+): Promise<void> {
   const { identity } = signUp
   const label = labelOf(provider, identity)
-  // Only the address that the provider has verified, and only unchanged.
-  const isVerified = identity.isEmailVerified && identity.email === email
-  const outbox = isVerified ? undefined : await outboxForVerification(services, ctx, email)
+  if (!(await flows.finishSignUp(em, signUp))) throw new Refusal(409, 'This sign-up has just been finished.')
   try {
-    return await entityManager(ctx).transactional(async (em) => {
-      if (!(await flows.finishSignUp(em, signUp)))
-        throw new Refusal(409, 'This sign-up has just been finished.')
-      const emailVerifiedAt = isVerified ? new Date() : null
-      const columns = { name, email, emailKey: emailKey(email), passwordHash: noPassword, emailVerifiedAt }
-      const user = em.create(User, columns)
-      await em.flush()
-      await insertIdentity(em, user.id, { provider: signUp.provider, identity, label })
-      await outbox?.add(em, { kind: 'verify', to: email, userId: user.id })
-      return user
-    })
+    await insertIdentity(em, user.id, { provider: signUp.provider, identity, label })
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error
-    if (await isInUse(ctx, email)) return undefined
     throw new Refusal(409, `${label} has just been connected to another account. Start again to sign in.`)
   }
-}
-
-async function isInUse(ctx: SiteContext, email: string): Promise<boolean> {
-  const em = entityManager(ctx).fork()
-  return (await em.count(User, { emailKey: emailKey(email) }, { filters: false })) > 0
 }
 
 function howToConnect(label: string): string {

@@ -1,41 +1,21 @@
-import type { AuthContext } from '#auth'
 import {
   appleClientSecret,
-  type FlowStore,
   gitHub,
   type Identity,
   type IdentityProvider,
   OpenIDProvider,
-  ProviderAuthenticator,
+  type SignInWith,
 } from '#auth/openid'
 import type { Config } from '../../config/config.ts'
 import type { ProviderConfig } from '../../config/providers.ts'
 import { Refusal } from '../../refusal.ts'
-import { User } from '../../users/user.ts'
 import { ProviderFlows, type SiteFlowData } from './provider-flows.ts'
 
-/** Reads the answers of a configured provider. The callback decides what an identity may do, so the authenticator logs in nobody. */
-export class SiteProvider extends ProviderAuthenticator<User, SiteFlowData> {
-  override readonly user = User
-  override readonly provider: IdentityProvider
-  override readonly flows: FlowStore<SiteFlowData>
+/** A configured provider. */
+export interface SiteProvider extends SignInWith<SiteFlowData> {
   readonly id: string
+  /** The name on pages. */
   readonly label: string
-  /** More parameters for a confirmation, which ask for a new sign-in. GitHub has none. */
-  readonly proofParameters: Readonly<Record<string, string>>
-
-  constructor(config: ProviderConfig, origin: string, flows: FlowStore<SiteFlowData>) {
-    super()
-    this.id = config.id
-    this.label = config.label
-    this.flows = flows
-    this.provider = providerOf(config, `${origin}/login/with/${config.id}/callback`)
-    // Not 0, because some providers reject it. A configured prompt stays, because Google does not know `login`.
-    const proof = { max_age: '1', prompt: config.prompt ?? 'login' }
-    this.proofParameters = config.kind === 'github' ? {} : proof
-  }
-
-  override authenticate(_identity: Identity, _ctx: AuthContext): undefined {}
 }
 
 /** The answer of a provider. */
@@ -59,10 +39,11 @@ export function siteProviders({
 }: Pick<Config, 'providers' | 'publicUrl' | 'secureCookies'>): SiteProviders | undefined {
   if (providers.length === 0 || !publicUrl) return undefined
   const flows = new ProviderFlows({ isTls })
-  return {
-    flows,
-    byId: new Map(providers.map((each) => [each.id, new SiteProvider(each, publicUrl.origin, flows)])),
-  }
+  const all = providers.map((config): SiteProvider => {
+    const { id, label } = config
+    return { id, label, flows, provider: providerOf(config, `${publicUrl.origin}/login/with/${id}/callback`) }
+  })
+  return { flows, byId: new Map(all.map((each) => [each.id, each])) }
 }
 
 /** The provider in the path of a route. Throws 404 if the site has no such provider. */
