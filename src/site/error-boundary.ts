@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa'
-import { Unauthorized } from '#auth'
-import { codeOf, TryLater } from '../refusal.ts'
+import { challengesOf, Unauthorized } from '#auth'
+import { codeOf, Refusal, TryLater } from '../refusal.ts'
 import { auditRefusedCredentials } from './audit.ts'
 import { page, wantsPage } from './page.ts'
 import { headersOf, type Problem, problem, problemOf } from './problem.ts'
@@ -18,6 +18,9 @@ export const errorBoundary: Middleware = async (ctx, next) => {
     ctx.remove('Location')
     ctx.remove('Clear-Site-Data')
     keepSessionCookie(ctx)
+    // RFC 9110 §15.5.2.
+    if (error instanceof Refusal && error.status === 401)
+      ctx.set('WWW-Authenticate', challengesOf(ctx).join(', '))
     ctx.set(headersOf(error))
     await respond(ctx, problemOf(error, ctx.requestId))
     // `TryLater` is not a defect, and would fill the log during a flood of requests.

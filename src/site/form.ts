@@ -1,5 +1,5 @@
 import type { ExtendableContext, Next } from 'koa'
-import { FieldRefusal, type Refusal, TryLater } from '../refusal.ts'
+import { FieldRefusal, TryLater } from '../refusal.ts'
 import { wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
 import type { FormMessage } from './view-data.ts'
@@ -41,15 +41,11 @@ export function formAgain(form: ShowPage) {
     try {
       await next()
     } catch (error) {
-      if (error instanceof FieldRefusal) await show(ctx, error, [...error.errors])
-      else if (error instanceof TryLater) await show(ctx, error, [{ detail: error.message, isWarning: true }])
-      else throw error
+      if (!(error instanceof FieldRefusal || error instanceof TryLater)) throw error
+      ctx.status = error.status
+      ctx.set(error.headers)
+      const isWarning = error instanceof TryLater
+      await form(ctx, isWarning ? [{ detail: error.message, isWarning }] : [...error.errors])
     }
-  }
-
-  function show(ctx: SiteContext, { status, headers }: Refusal, errors: FormMessage[]) {
-    ctx.status = status
-    ctx.set(headers)
-    return form(ctx, errors)
   }
 }

@@ -1,5 +1,6 @@
 import type { Next } from 'koa'
 import { Refusal } from '../refusal.ts'
+import type { OneTimeToken } from '../users/one-time-tokens.ts'
 import { isVerified, User } from '../users/user.ts'
 import { page, wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
@@ -25,7 +26,11 @@ export function showInvalidLinkPage({ isReset }: { isReset: boolean }) {
   }
 }
 
-/** The error for a link that does not work. It is the same for unknown, used, expired and replaced links. */
-export function invalidLink(): Refusal {
-  return new Refusal(410, 'This link no longer works. Ask for a new one.')
+/**
+ * Returns the content of the token of a link.
+ * @throws {Refusal} 410 if the link does not work. The error is the same for unknown, used, expired and replaced links
+ */
+export function validLink(grant: OneTimeToken | undefined): OneTimeToken {
+  if (!grant) throw new Refusal(410, 'This link no longer works. Ask for a new one.')
+  return grant
 }

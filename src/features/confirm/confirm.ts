@@ -11,9 +11,8 @@ import {
 import { verifyCode, wrongCode } from '../../account/second-factor/verify-code.ts'
 import type { Services } from '../../account/services.ts'
 import { renewSession } from '../../account/sessions/session-cookie.ts'
-import { Refusal } from '../../refusal.ts'
+import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { challenges } from '../../site/challenges.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
@@ -25,18 +24,7 @@ import { User } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
-    confirm: {
-      next?: string | undefined
-      /** The path that "Cancel" links to. */
-      back: string
-      /** What the user wants to do. */
-      purpose: string
-      hasApp: boolean
-      hasPassword: boolean
-      /** The ids of the providers whose accounts are connected. */
-      connected: readonly string[]
-      passkeyOptions?: string | undefined
-    }
+    confirm: Awaited<ReturnType<typeof dataOf>>
   }
 }
 
@@ -52,49 +40,42 @@ const sections = [
 export function confirm(router: SiteRouter, services: Services): void {
   router.get('/confirm', signedIn, (ctx) => showForm(services, ctx, queryParameter(ctx, 'next')))
 
-  router.post(
-    '/confirm',
-    ...owner(services),
-    formAgain((ctx, errors) => showAgain(services, ctx, errors)),
-    async (ctx) => {
-      const user = ctx.auth.require(User)
-      if (credentialsSent(ctx))
-        throw new Refusal(
-          400,
-          'A request with an `Authorization` header needs no confirmation, because it contains the password.',
-        )
-      const { problem, field, methods } = await checkProof(services, ctx, user)
-      if (problem === undefined) return completeConfirmation(ctx, user, methods)
-      const error = field === 'code' ? 'second_factor_wrong' : 'wrong_credentials'
-      if (!wantsPage(ctx)) throw new Refusal(error, problem, challenges(ctx))
-      ctx.status = 401
-      return showAgain(services, ctx, [{ field, detail: problem }])
-    },
+  const showFormAgain = formAgain((ctx, errors) =>
+    showForm(services, ctx, textFields(ctx, 'next').next, errors),
   )
+
+  router.post('/confirm', ...owner(services), showFormAgain, async (ctx) => {
+    const user = ctx.auth.require(User)
+    if (credentialsSent(ctx))
+      throw new Refusal(
+        400,
+        'A request with an `Authorization` header needs no confirmation, because it contains the password.',
+      )
+    completeConfirmation(ctx, user, await checkProof(services, ctx, user))
+  })
 }
 
 /**
  * Checks the passkey in the body, or else the code of an account with an authenticator app, or the password of another account. Returns
- * the methods (RFC 8176), and the problem if the proof is wrong.
+ * the methods (RFC 8176).
+ * @throws {FieldRefusal} 401 if the proof is wrong
  */
-async function checkProof(services: Services, ctx: SiteContext, user: User) {
+async function checkProof(services: Services, ctx: SiteContext, user: User): Promise<readonly string[]> {
   const { password, code, credential } = textFields(ctx, 'password', 'code', 'credential')
   if (credential !== '') {
-    const isRight = await confirmedByPasskey(services, ctx, user, credential)
-    return { methods: passkeyMethods, problem: isRight ? undefined : passkeyRefused, field: undefined }
+    if (await confirmedByPasskey(services, ctx, user, credential)) return passkeyMethods
+    throw new FieldRefusal('wrong_credentials', [{ field: 'passkey', detail: passkeyRefused }])
   }
   if (user.secondFactorAt) {
     if (fieldsOf(ctx).code === undefined && !wantsPage(ctx))
-      throw new Refusal('second_factor_required', 'Send the code of the app as `code`.', challenges(ctx))
+      throw new Refusal('second_factor_required', 'Send the code of the app as `code`.')
     refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
-    const isRight = await verifyCode(services, ctx, user, code)
-    return { methods: ['otp'], problem: isRight ? undefined : wrongCode, field: 'code' }
+    if (await verifyCode(services, ctx, user, code)) return ['otp']
+    throw new FieldRefusal('second_factor_wrong', [{ field: 'code', detail: wrongCode }])
   }
-  return {
-    methods: ['pwd'],
-    problem: await currentPasswordProblem(services, ctx, password),
-    field: 'password',
-  }
+  const problem = await currentPasswordProblem(services, ctx, password)
+  if (problem === undefined) return ['pwd']
+  throw new FieldRefusal('wrong_credentials', [{ field: 'password', detail: problem }])
 }
 
 function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[]): void {
@@ -106,34 +87,33 @@ function completeConfirmation(ctx: SiteContext, user: User, methods: readonly st
   complete(ctx, path, isStart ? 'Thank you. You can continue now.' : undefined)
 }
 
-const showAgain = (services: Services, ctx: SiteContext, errors: FormMessage[]) =>
-  showForm(services, ctx, textFields(ctx, 'next').next, errors)
-
 async function showForm(
   services: Services,
   ctx: SiteContext,
   requested: unknown,
   errors: FormMessage[] = [],
 ): Promise<void> {
+  const data = await dataOf(services, ctx, requested)
+  await page(ctx, 'confirm', { ...data, errors, notice: takeNotice(ctx) })
+}
+
+async function dataOf(services: Services, ctx: SiteContext, requested: unknown) {
   const user = ctx.auth.require(User)
   const next = requested === undefined || requested === '' ? undefined : afterSignIn(requested)
-  const { back, purpose } = sectionOf(next ?? '') ?? { back: '/account', purpose: 'continue' }
-  const passkeyOptions = await confirmationOptions(services, ctx, user)
-  const hasApp = Boolean(user.secondFactorAt)
   const em = entityManager(ctx)
+  const hasApp = Boolean(user.secondFactorAt)
   // The provider is one factor, like the password, so it is not enough for an account with an app.
   const identities = hasApp ? [] : await listIdentities(em, user.id)
-  await page(ctx, 'confirm', {
+  return {
     next,
-    back,
-    purpose,
+    // The path that "Cancel" links to, and what the user wants to do.
+    ...(sectionOf(next ?? '') ?? { back: '/account', purpose: 'continue' }),
     hasApp,
     hasPassword: await hasPassword(em, user.id),
+    // The ids of the providers whose accounts are connected.
     connected: identities.map(({ provider }) => provider),
-    passkeyOptions,
-    errors,
-    notice: takeNotice(ctx),
-  })
+    passkeyOptions: await confirmationOptions(services, ctx, user),
+  }
 }
 
 function sectionOf(path: string) {

@@ -10,7 +10,7 @@ import { minute } from '../../durations.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import type { HostCookie } from '../../site/host-cookie.ts'
-import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
+import { showInvalidLinkPage, validLink, withoutReferrer } from '../../site/link-page.ts'
 import { complete, page, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
@@ -23,19 +23,7 @@ import { isVerified, User } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
-    reset: {
-      token: string
-      email: string
-      isFirst: boolean
-      /** Whether the app, the passkeys and the connected accounts stay. */
-      keepsFactors: boolean
-      /** Whether a sign-in also needs a code of an authenticator app. */
-      hasApp: boolean
-      /** The names of the passkeys of the account. */
-      passkeys: readonly string[]
-      /** The labels of the connected accounts. */
-      identities: readonly string[]
-    }
+    reset: Awaited<ReturnType<typeof dataOf>>
   }
 }
 
@@ -51,6 +39,7 @@ const purposes = ['reset', 'invite'] as const
 /** `/reset`: sets a new password with the token of a link. Ends all sessions, tokens and links of the account. Starts no session. */
 export function resetPassword(router: SiteRouter, services: Services, resetNotice: HostCookie): void {
   const showGonePage = showInvalidLinkPage({ isReset: true })
+  const showFormAgain = formAgain((ctx, errors) => form(ctx, textFields(ctx, 'token').token, errors))
 
   router.get('/reset', withoutReferrer, showGonePage, (ctx) => form(ctx, queryParameter(ctx, 'token')))
 
@@ -79,30 +68,29 @@ export function resetPassword(router: SiteRouter, services: Services, resetNotic
   })
 }
 
-const showFormAgain = formAgain((ctx, errors) => form(ctx, textFields(ctx, 'token').token, errors))
+async function form(ctx: SiteContext, token = '', errors: FormMessage[] = []): Promise<void> {
+  await page(ctx, 'reset', { ...(await dataOf(ctx, token)), errors })
+}
 
-async function form(ctx: SiteContext, token: unknown, errors: FormMessage[] = []): Promise<void> {
-  const text = typeof token === 'string' ? token : ''
-  const grant = await grantOf(ctx, text)
+async function dataOf(ctx: SiteContext, token: string) {
+  const grant = await grantOf(ctx, token)
   const { user, purpose } = grant
-  const passkeys = (await listPasskeys(entityManager(ctx), user.id)).map(({ name }) => name)
-  const identities = (await listIdentities(entityManager(ctx), user.id)).map(({ label }) => label)
-  await page(ctx, 'reset', {
-    token: text,
+  const em = entityManager(ctx)
+  return {
+    token,
     email: user.email,
     isFirst: purpose === 'invite',
+    // Whether the app, the passkeys and the connected accounts stay.
     keepsFactors: !provesFirst(grant),
+    // Whether a sign-in also needs a code of an authenticator app.
     hasApp: Boolean(user.secondFactorAt),
-    passkeys,
-    identities,
-    errors,
-  })
+    passkeys: (await listPasskeys(em, user.id)).map(({ name }) => name),
+    identities: (await listIdentities(em, user.id)).map(({ label }) => label),
+  }
 }
 
 async function grantOf(ctx: SiteContext, token: string): Promise<OneTimeToken> {
-  const grant = await findOneTimeToken(entityManager(ctx), token, purposes)
-  if (!grant) throw invalidLink()
-  return grant
+  return validLink(await findOneTimeToken(entityManager(ctx), token, purposes))
 }
 
 /**
@@ -116,8 +104,7 @@ function provesFirst({ user, email }: OneTimeToken): boolean {
 // One transaction, because a failure must not use up the link.
 function useToken(services: Services, ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
   return entityManager(ctx).transactional(async (em) => {
-    const grant = await consumeOneTimeToken(em, token, purposes)
-    if (!grant) throw invalidLink()
+    const grant = validLink(await consumeOneTimeToken(em, token, purposes))
     const { id, email } = grant.user
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
     if (provesFirst(grant)) {

@@ -1,7 +1,7 @@
 import { asksToBeKept, completeSignIn } from '../../account/complete-sign-in.ts'
 import { checkPasskey, passkeyMethods, passkeyRefused } from '../../account/passkeys/check-passkey.ts'
 import type { Services } from '../../account/services.ts'
-import { Refusal } from '../../refusal.ts'
+import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { fieldsOf, formAgain, textFields } from '../../site/form.ts'
 import { seeOther, wantsPage } from '../../site/page.ts'
 import type { SiteRouter } from '../../site/site-context.ts'
@@ -12,25 +12,19 @@ export function passkeySignIn(router: SiteRouter, services: Services): void {
   // A failed sign-in leaves this URL in the browser, where the user can open it again.
   router.get('/login/passkey', (ctx) => seeOther(ctx, '/login'))
 
-  router.post(
-    '/login/passkey',
-    onlyThisRequest,
-    formAgain((ctx, errors) => signInForm(services, ctx, errors)),
-    async (ctx) => {
-      if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only the form of the sign-in page.')
-      const { credential } = textFields(ctx, 'credential')
-      const ceremony = { purpose: 'sign-in', binding: services.passkeys?.cookie.read(ctx) ?? '' } as const
-      const passkey = await checkPasskey(services, ctx, { ceremony, credential })
-      if (!passkey) {
-        ctx.status = 401
-        return signInForm(services, ctx, [{ field: 'passkey', detail: passkeyRefused }])
-      }
-      return completeSignIn(services, ctx, passkey.user, {
-        isKept: asksToBeKept(ctx),
-        next: fieldsOf(ctx).next,
-        methods: passkeyMethods,
-        detail: `Passkey: ${passkey.name}`,
-      })
-    },
-  )
+  const showFormAgain = formAgain((ctx, errors) => signInForm(services, ctx, errors))
+
+  router.post('/login/passkey', onlyThisRequest, showFormAgain, async (ctx) => {
+    if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts only the form of the sign-in page.')
+    const { credential } = textFields(ctx, 'credential')
+    const ceremony = { purpose: 'sign-in', binding: services.passkeys?.cookie.read(ctx) ?? '' } as const
+    const passkey = await checkPasskey(services, ctx, { ceremony, credential })
+    if (!passkey) throw new FieldRefusal('wrong_credentials', [{ field: 'passkey', detail: passkeyRefused }])
+    return completeSignIn(services, ctx, passkey.user, {
+      isKept: asksToBeKept(ctx),
+      next: fieldsOf(ctx).next,
+      methods: passkeyMethods,
+      detail: `Passkey: ${passkey.name}`,
+    })
+  })
 }

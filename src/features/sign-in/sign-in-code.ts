@@ -7,7 +7,6 @@ import { plainCode, verifyCode, wrongCode } from '../../account/second-factor/ve
 import type { Services } from '../../account/services.ts'
 import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { challenges } from '../../site/challenges.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
@@ -45,9 +44,8 @@ export function signInCode(router: SiteRouter, services: Services): void {
     const missing = isRecovery ? 'Enter a recovery code.' : 'Enter the code of the app.'
     refuseProblems({ code: code.trim() === '' ? missing : undefined })
     if (!(await verifyCode(services, ctx, pending.user, code))) {
-      ctx.status = 401
       const detail = isRecovery ? 'This recovery code is wrong or was used before.' : wrongCode
-      return formWithErrors(ctx, [{ field: 'code', detail }])
+      throw new FieldRefusal('second_factor_wrong', [{ field: 'code', detail }])
     }
     // Another request may have finished this sign-in with another code.
     if (!(await pendingSignIns.finish(ctx, pending))) return startAgain(ctx)
@@ -70,14 +68,13 @@ export async function signInWithCode(
     audit(ctx, 'code required', user, { detail: attemptedForm(ctx) })
     if (wantsPage(ctx)) return askForCode(services, ctx, user)
     const detail = 'Send the code of the authenticator app as `code`.'
-    throw new Refusal('second_factor_required', detail, challenges(ctx))
+    throw new Refusal('second_factor_required', detail)
   }
   if (typeof code !== 'string') {
     const detail = 'Send the code as a string, because it can start with 0.'
     throw new FieldRefusal('validation_failed', [{ field: 'code', detail }])
   }
-  if (!(await verifyCode(services, ctx, user, code)))
-    throw new Refusal('second_factor_wrong', wrongCode, challenges(ctx))
+  if (!(await verifyCode(services, ctx, user, code))) throw new Refusal('second_factor_wrong', wrongCode)
   const [isKept, methods] = [asksToBeKept(ctx), ['pwd', 'otp', 'mfa']]
   await completeSignIn(services, ctx, user, { isKept, next, methods })
 }

@@ -58,23 +58,16 @@ export function signIn(router: SiteRouter, services: Services, resetNotice: Host
     return signInPage(services, ctx, { next: next === undefined ? undefined : afterSignIn(next), notice })
   })
 
-  router.post(
-    '/login',
-    onlyThisRequest,
-    formAgain(showForm),
-    requireFields,
-    basic(services),
-    form,
-    async (ctx) => {
-      const pending = ctx.auth.get(PendingSignIn)
-      if (pending) return signInWithCode(services, ctx, pending)
-      if (!ctx.auth.has(User) && wantsPage(ctx)) return showWrongCredentials(services, ctx)
-      const user = ctx.auth.require(User)
-      if (hasAuthorization(ctx)) return exchange(services, ctx, user)
-      const { next } = fieldsOf(ctx)
-      return completeSignIn(services, ctx, user, { isKept: asksToBeKept(ctx), next, methods: ['pwd'] })
-    },
-  )
+  const signsIn = [onlyThisRequest, formAgain(showForm), requireFields, basic(services), form] as const
+  router.post('/login', ...signsIn, async (ctx) => {
+    const pending = ctx.auth.get(PendingSignIn)
+    if (pending) return signInWithCode(services, ctx, pending)
+    if (!ctx.auth.has(User) && wantsPage(ctx)) return showWrongCredentials(services, ctx)
+    const user = ctx.auth.require(User)
+    if (hasAuthorization(ctx)) return exchange(services, ctx, user)
+    const { next } = fieldsOf(ctx)
+    return completeSignIn(services, ctx, user, { isKept: asksToBeKept(ctx), next, methods: ['pwd'] })
+  })
 
   router.post('/logout', (ctx) => signOut(ctx))
   return showForm

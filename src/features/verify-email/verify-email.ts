@@ -11,9 +11,8 @@ import type { CreateLink } from '../../mail/mail-kinds.ts'
 import type { Outbox } from '../../mail/outbox.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { challenges } from '../../site/challenges.ts'
 import { formAgain, type ShowPage, textFields } from '../../site/form.ts'
-import { invalidLink, showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
+import { showInvalidLinkPage, validLink, withoutReferrer } from '../../site/link-page.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
@@ -47,6 +46,8 @@ declare module '../../mail/message.ts' {
 /** How long a verification link works: three days in milliseconds. */
 const lifetime = 3 * 24 * 60 * 60_000
 
+const otherAccount = 'This link belongs to another account. Sign in to that account first.'
+
 /**
  * `/verify`: confirms an address with the token of a link. The user must be signed in to the account of the link. Otherwise
  * a stranger could sign up with another person's address, and a click of that person would confirm the account.
@@ -60,17 +61,15 @@ export function verifyEmail(
   const showGonePage = showInvalidLinkPage({ isReset: false })
 
   router.get('/verify', withoutReferrer, showGonePage, async (ctx) => {
-    const parameter = queryParameter(ctx, 'token')
-    const token = typeof parameter === 'string' ? parameter : ''
-    const grant = await findLink(ctx, token)
-    await linkPage(ctx, token, grant)
+    const token = queryParameter(ctx, 'token') ?? ''
+    await linkPage(ctx, token, await findLink(ctx, token))
   })
 
   router.post('/verify', withoutReferrer, showGonePage, basic(services), guardJson, async (ctx) => {
     const { token } = textFields(ctx, 'token')
     const grant = await findLink(ctx, token)
     if (ctx.auth.get(User)?.id !== grant.user.id) {
-      if (!wantsPage(ctx)) throw otherAccount(ctx)
+      if (!wantsPage(ctx)) throw new Refusal('session_required', otherAccount)
       // The session has ended or changed since the browser loaded the page with the button.
       ctx.status = 401
       return linkPage(ctx, token, grant)
@@ -127,23 +126,15 @@ function linkPage(ctx: SiteContext, token: string, grant: OneTimeToken): Promise
 }
 
 async function findLink(ctx: SiteContext, token: string): Promise<OneTimeToken> {
-  const grant = await findOneTimeToken(entityManager(ctx), token, ['verify', 'change-email'])
-  if (!grant) throw invalidLink()
-  return grant
+  return validLink(await findOneTimeToken(entityManager(ctx), token, ['verify', 'change-email']))
 }
 
 async function verifyAddress(ctx: SiteContext, token: string): Promise<void> {
   const user = await entityManager(ctx).transactional(async (em) => {
-    const grant = await consumeOneTimeToken(em, token, ['verify'])
-    if (!grant) throw invalidLink()
+    const grant = validLink(await consumeOneTimeToken(em, token, ['verify']))
     await requireSession(em, ctx)
     await em.nativeUpdate(User, { id: grant.user.id }, { emailVerifiedAt: new Date() })
     return grant.user
   })
   audit(ctx, 'address verified', user)
-}
-
-function otherAccount(ctx: SiteContext): Refusal {
-  const message = 'This link belongs to another account. Sign in to that account first.'
-  return new Refusal('session_required', message, challenges(ctx))
 }

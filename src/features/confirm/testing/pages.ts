@@ -4,6 +4,8 @@ import { type PageExamples, payload } from '../../../testing/page-examples.ts'
 export const examples: PageExamples = {
   confirm: [
     {
+      next: undefined,
+      passkeyOptions: undefined,
       back: '/account',
       purpose: payload,
       errors: [],
