@@ -16,13 +16,6 @@ import type { Common, Views } from './view-data.ts'
 const renderView = views({ site: 'Example', version: 'abc' })
 const ada = { name: 'Ada', email: 'ada@example.com' }
 
-const profile = {
-  user: { name: payload, email: payload },
-  isVerified: false,
-  createdAt: new Date(0),
-  passwordChangedAt: new Date(0),
-}
-
 const states = await pageExamples()
 
 const visitors: Common[] = [
@@ -82,6 +75,8 @@ describe('views and page', () => {
 
   test('a time is formatted as by Intl.DateTimeFormat', async () => {
     const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+    const [profile] = states.profile ?? []
+    assert.ok(profile)
     for (let month = 0; month < 12; month += 1) {
       const createdAt = new Date(Date.UTC(2026, month, month + 1, 2 * month, 5 * month))
       const { html } = await render('profile', { ...profile, createdAt })

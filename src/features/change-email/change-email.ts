@@ -16,38 +16,34 @@ import { User } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
-    'change-email': { needsPassword: boolean; email?: string }
+    'change-email': { needsPassword: boolean; email: string }
   }
 }
 
 /** `/account/email`: sends a link to a new address. When the link is used, `confirmNewAddress` changes the address. */
 export function changeEmail(router: SiteRouter, services: Services, outbox: Outbox): void {
-  router.get('/account/email', signedIn, freshUnlessPassword('/account/email'), (ctx) => form(ctx))
+  const freshOrPassword = freshUnlessPassword('/account/email')
 
-  router.post(
-    '/account/email',
-    ...owner(services),
-    freshUnlessPassword('/account/email'),
-    showFormAgain,
-    async (ctx) => {
-      const user = ctx.auth.require(User)
-      const { email } = textFields(ctx, 'email')
-      const isCurrent = email === user.email
-      refuseProblems({
-        email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
-        password: await proofProblem(services, ctx),
-      })
-      await count(services, ctx, 'address-change', user.id)
-      await countMail(services, ctx, 'change-email', email)
-      await requestAddress(services, ctx, outbox, email)
-      audit(ctx, 'address change requested', user, { detail: email })
-      // The response does not depend on whether another account has the address.
-      const detail = `We have sent a link to ${email}. It works for 24 hours.`
-      if (wantsPage(ctx)) return seeOther(ctx, '/account', detail)
-      ctx.status = 202
-      ctx.body = { detail }
-    },
-  )
+  router.get('/account/email', signedIn, freshOrPassword, (ctx) => form(ctx))
+
+  router.post('/account/email', ...owner(services), freshOrPassword, formAgain(form), async (ctx) => {
+    const user = ctx.auth.require(User)
+    const { email } = textFields(ctx, 'email')
+    const isCurrent = email === user.email
+    refuseProblems({
+      email: isCurrent ? 'This is already your e-mail address.' : emailProblem(email),
+      password: await proofProblem(services, ctx),
+    })
+    await count(services, ctx, 'address-change', user.id)
+    await countMail(services, ctx, 'change-email', email)
+    await requestAddress(services, ctx, outbox, email)
+    audit(ctx, 'address change requested', user, { detail: email })
+    // The response does not depend on whether another account has the address.
+    const detail = `We have sent a link to ${email}. It works for 24 hours.`
+    if (wantsPage(ctx)) return seeOther(ctx, '/account', detail)
+    ctx.status = 202
+    ctx.body = { detail }
+  })
 
   router.post('/account/email/cancel', ...owner(services), async (ctx) => {
     const user = ctx.auth.require(User)
@@ -57,8 +53,7 @@ export function changeEmail(router: SiteRouter, services: Services, outbox: Outb
   })
 }
 
-const showFormAgain = formAgain((ctx, errors) => form(ctx, { email: textFields(ctx, 'email').email, errors }))
-
-function form(ctx: SiteContext, more: { email?: string; errors?: FormMessage[] } = {}): Promise<void> {
-  return page(ctx, 'change-email', { needsPassword: needsPassword(ctx), ...more })
+function form(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
+  const { email } = textFields(ctx, 'email')
+  return page(ctx, 'change-email', { needsPassword: needsPassword(ctx), email, errors })
 }

@@ -32,15 +32,15 @@ declare module '../../site/view-data.ts' {
 
 /** `/account/password`: changes the password, and ends all other sessions and all tokens. */
 export function changePassword(router: SiteRouter, services: Services): void {
-  router.get('/account/password', signedIn, freshUnlessPassword('/account/password'), (ctx) =>
-    passwordPage(ctx),
-  )
+  const freshOrPassword = freshUnlessPassword('/account/password')
+
+  router.get('/account/password', signedIn, freshOrPassword, (ctx) => passwordPage(ctx))
 
   router.post(
     '/account/password',
     ...owner(services),
-    freshUnlessPassword('/account/password'),
-    showFormAgain,
+    freshOrPassword,
+    formAgain(passwordPage),
     async (ctx) => {
       const user = ctx.auth.require(User)
       const typed = textFields(ctx, 'currentPassword', 'password', 'confirmPassword')
@@ -52,7 +52,7 @@ export function changePassword(router: SiteRouter, services: Services): void {
         password: passwordProblem(typed.password, user, services.siteName),
         confirmPassword: confirmationProblem(typed.password, typed.confirmPassword),
       })
-      const ended = await replacePassword(services, ctx, typed.password)
+      const { sessions, tokens } = await replacePassword(services, ctx, typed.password)
       // `SessionStore.start` rejects a user object with an older version.
       user.credentialsVersion += 1
       if (!credentialsSent(ctx)) {
@@ -60,15 +60,15 @@ export function changePassword(router: SiteRouter, services: Services): void {
         await services.guessing?.devices.remember(ctx, user)
       }
       audit(ctx, 'password changed', user)
-      respond(ctx, ended)
+      const notice = `Your password has been changed. All other sessions have been signed out${revoked(tokens)}.`
+      if (wantsPage(ctx)) seeOther(ctx, '/account', notice)
+      else ctx.body = { sessionsEnded: sessions, tokensRevoked: tokens }
     },
   )
 
   // Password managers open this path (W3C, "A Well-Known URL for Changing Passwords").
   router.get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
 }
-
-const showFormAgain = formAgain(passwordPage)
 
 async function passwordPage(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
   const { id } = ctx.auth.require(User)
@@ -79,13 +79,8 @@ async function passwordPage(ctx: SiteContext, errors: FormMessage[] = []): Promi
   })
 }
 
-interface Ended {
-  readonly sessions: number
-  readonly tokens: number
-}
-
 // One transaction, because a new password must not leave old sessions alive.
-async function replacePassword(services: Services, ctx: SiteContext, password: string): Promise<Ended> {
+async function replacePassword(services: Services, ctx: SiteContext, password: string) {
   const passwordHash = await hashPassword(password, { isKnownDevice: true })
   return changeAccount(ctx, async (em, user) => {
     // The time is read after the lock is acquired, because waiting for the lock may take seconds.
@@ -93,12 +88,6 @@ async function replacePassword(services: Services, ctx: SiteContext, password: s
     await notify(services, ctx, em, user, passwordChanged)
     return endAccess(em, user.id, currentDigest(ctx))
   })
-}
-
-function respond(ctx: SiteContext, { sessions, tokens }: Ended): void {
-  const notice = `Your password has been changed. All other sessions have been signed out${revoked(tokens)}.`
-  if (wantsPage(ctx)) seeOther(ctx, '/account', credentialsSent(ctx) ? undefined : notice)
-  else ctx.body = { sessionsEnded: sessions, tokensRevoked: tokens }
 }
 
 function revoked(tokens: number): string {

@@ -7,12 +7,13 @@ import { TryLater } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, wantsPage } from '../../site/page.ts'
-import type { SiteRouter } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
+import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
-    forgot: { email?: string }
+    forgot: { email: string }
     'forgot-sent': object
   }
 }
@@ -22,9 +23,9 @@ declare module '../../site/view-data.ts' {
  * and the outbox drops the mails to addresses without an account. So the response and its time are the same for all addresses.
  */
 export function forgotPassword(router: SiteRouter, services: Services, outbox: Outbox): void {
-  router.get('/forgot', (ctx) => page(ctx, 'forgot', {}))
+  router.get('/forgot', (ctx) => form(ctx))
 
-  router.post('/forgot', showFormAgain, async (ctx) => {
+  router.post('/forgot', formAgain(form), async (ctx) => {
     const { email } = textFields(ctx, 'email')
     refuseProblems({ email: emailProblem(email) })
     await count(services, ctx, 'mail')
@@ -40,6 +41,6 @@ export function forgotPassword(router: SiteRouter, services: Services, outbox: O
   })
 }
 
-const showFormAgain = formAgain((ctx, errors) =>
-  page(ctx, 'forgot', { email: textFields(ctx, 'email').email, errors }),
-)
+function form(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
+  return page(ctx, 'forgot', { email: textFields(ctx, 'email').email, errors })
+}

@@ -2,22 +2,12 @@ import type { Services } from '../../account/services.ts'
 import { defaultName } from '../../config/storage.ts'
 import { page } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
-import type { Views } from '../../site/view-data.ts'
 import { User } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
     home: object
-    demo: {
-      /** What each part of the stack found in this request. */
-      trace: {
-        session: string
-        /** The authenticators of the header `Authorization`. */
-        header: [name: string, result: string][]
-        /** The time from the first middleware to the handler, in milliseconds. */
-        ms: string
-      }
-    }
+    demo: { trace: ReturnType<typeof traceOf> }
   }
 }
 
@@ -30,17 +20,19 @@ export function home(router: SiteRouter, services: Services): void {
 }
 
 /** What each part of the stack found in this request. */
-function traceOf(ctx: SiteContext): Views['demo']['trace'] {
+function traceOf(ctx: SiteContext) {
   const { authorization, cookie = '' } = ctx.req.headers
   const scheme = authorization?.split(' ', 1)[0]?.toLowerCase()
   const headerFor = (name: string) => (scheme === name ? 'not accepted on a page' : 'no header')
   return {
     session: sessionResult(ctx, /(?:^|;\s*)(?:__Host-)?session=/.test(cookie)),
+    // The authenticators of the header `Authorization`.
     header: [
       ['Basic', headerFor('basic')],
       ['Bearer', headerFor('bearer')],
       ['JWT', headerFor('bearer')],
     ],
+    // The time from the first middleware to the handler, in milliseconds.
     ms: (performance.now() - (ctx.startedAt ?? 0)).toFixed(1),
   }
 }

@@ -14,19 +14,8 @@ import { firstSteps, takePasskeyOffer } from './first-steps.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
-    profile: {
-      user: { name: string; email: string }
-      isVerified: boolean
-      createdAt: Date
-      passwordChangedAt: Date
-      /** The new address that waits for its confirmation. */
-      pendingEmail?: string | undefined
-      /** The first steps of a new user. */
-      steps?: readonly { kind: 'address' | 'passkey' | 'app'; isDone: boolean }[] | undefined
-      offersPasskey?: boolean
-      /** The rejected input of the name form. */
-      typedName?: string | undefined
-    }
+    /** `typedName` is the rejected input of the name form. */
+    profile: Awaited<ReturnType<typeof dataOf>> & { typedName?: string }
   }
 }
 
@@ -57,20 +46,23 @@ export function profile(router: SiteRouter, services: Services): ShowPage {
 async function profilePage(
   services: Services,
   ctx: SiteContext,
-  more: Partial<Views['profile']>,
+  more: Pick<Views['profile'], 'errors' | 'notice' | 'typedName'>,
 ): Promise<void> {
+  await page(ctx, 'profile', { ...(await dataOf(services, ctx)), ...more })
+}
+
+async function dataOf(services: Services, ctx: SiteContext) {
   const user = ctx.auth.require(User)
   const { name, email, createdAt, passwordChangedAt } = user
-  const pendingEmail = services.outbox && (await pendingAddress(entityManager(ctx), user))
   const steps = await firstSteps(services, ctx)
-  await page(ctx, 'profile', {
+  return {
     user: { name, email },
     isVerified: isVerified(user),
     createdAt,
     passwordChangedAt,
-    pendingEmail,
+    // The new address that waits for its confirmation.
+    pendingEmail: services.outbox && (await pendingAddress(entityManager(ctx), user)),
     steps,
     offersPasskey: !steps && (await takePasskeyOffer(services, ctx)),
-    ...more,
-  })
+  }
 }

@@ -13,32 +13,12 @@ import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { hasPassword } from '../../users/has-password.ts'
-import type { IdentityRecord } from '../../users/linked-identity.ts'
 import { identityRecord, listIdentities } from '../../users/linked-identity.ts'
 import { isVerified, User } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
-    security: {
-      passwordChangedAt: Date
-      /** The time at which the authenticator app was turned on. */
-      secondFactorAt: Date | undefined
-      /** Whether a second factor can be turned on. In production, this requires `SECRETS_KEY`. */
-      isAvailable: boolean
-      recoveryCodesLeft: number
-      identities: IdentityRecord[]
-      hasPassword: boolean
-      passkeys: (ReturnType<typeof passkeyRecord> & { isSynced: boolean })[]
-      /** Whether the address is confirmed. */
-      isVerified: boolean
-      /** The action that the user wanted before the confirmation. Its question is open. */
-      opened?: string | string[] | undefined
-      hasPasskeys: boolean
-      /** `undefined` if the session is not fresh or the site does not support passkeys. */
-      passkeyOptions?: string | undefined
-      /** Whether the session has a proof of identity from the last ten minutes. */
-      isFresh: boolean
-    }
+    security: Awaited<ReturnType<typeof dataOf>>
   }
 }
 
@@ -59,23 +39,29 @@ export function security(router: SiteRouter, services: Services): ShowPage {
 }
 
 async function showSecurity(services: Services, ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
+  const data = await dataOf(services, ctx)
+  await page(ctx, 'security', { ...data, errors, notice: takeNotice(ctx) })
+}
+
+async function dataOf(services: Services, ctx: SiteContext) {
   const user = ctx.auth.require(User)
-  const { secondFactorAt, passwordChangedAt } = user
   const { passkeys, ...factors } = await factorsOf(ctx)
-  await page(ctx, 'security', {
-    passwordChangedAt,
-    secondFactorAt: secondFactorAt ?? undefined,
-    isAvailable: services.secretBox !== undefined,
+  return {
     ...factors,
+    passwordChangedAt: user.passwordChangedAt,
+    // The time at which the authenticator app was turned on.
+    secondFactorAt: user.secondFactorAt,
+    // Whether a second factor can be turned on. In production, this requires `SECRETS_KEY`.
+    isAvailable: services.secretBox !== undefined,
     passkeys: passkeys.map((passkey) => ({ ...passkeyRecord(passkey), isSynced: passkey.isBackedUp })),
     isVerified: isVerified(user),
+    // The action that the user wanted before the confirmation. Its question is open.
     opened: queryParameter(ctx, 'do'),
     hasPasskeys: relyingParty(services, ctx) !== undefined,
     passkeyOptions: await optionsToAdd(services, ctx),
+    // Whether the session has a proof of identity from the last ten minutes.
     isFresh: !needsPassword(ctx),
-    errors,
-    notice: takeNotice(ctx),
-  })
+  }
 }
 
 async function factorsOf(ctx: SiteContext) {

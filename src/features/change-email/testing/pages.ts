@@ -3,7 +3,7 @@ import { type PageExamples, payload } from '../../../testing/page-examples.ts'
 /** States of the page. */
 export const examples: PageExamples = {
   'change-email': [
-    { needsPassword: false },
+    { needsPassword: false, email: '' },
     {
       needsPassword: true,
       email: payload,

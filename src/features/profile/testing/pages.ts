@@ -5,6 +5,9 @@ const profile = {
   isVerified: false,
   createdAt: new Date(0),
   passwordChangedAt: new Date(0),
+  pendingEmail: undefined,
+  steps: undefined,
+  offersPasskey: false,
 }
 
 /** States of the page. */

@@ -1,11 +1,13 @@
 import { type PageExamples, payload } from '../../../testing/page-examples.ts'
 
 const identity = { id: '1', provider: 'company', label: payload, createdAt: new Date(0), lastUsedAt: null }
+const plain = { opened: undefined, passkeyOptions: undefined }
 
 /** States of the page. */
 export const examples: PageExamples = {
   security: [
     {
+      ...plain,
       passwordChangedAt: new Date(0),
       secondFactorAt: undefined,
       isAvailable: false,
@@ -40,6 +42,7 @@ export const examples: PageExamples = {
       errors: [{ detail: payload }],
     },
     {
+      ...plain,
       passwordChangedAt: new Date(0),
       secondFactorAt: new Date(0),
       isAvailable: true,
