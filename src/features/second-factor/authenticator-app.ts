@@ -57,28 +57,21 @@ export function authenticatorApp(router: SiteRouter, services: Services): void {
   // A failed form leaves this address in the browser, where the user can open it again.
   router.get('/account/security/totp/confirm', ...owner(services), (ctx) => seeOther(ctx, setUpPage))
 
-  router.post(
-    '/account/security/totp/confirm',
-    ...owner(services),
-    fresh(setUpPage),
-    formAgain(showSetUpAgain),
-    async (ctx) => {
-      // The browser may have sent the form twice. The codes page then shows the codes of the first request.
-      if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, codesPage, 'The authenticator app is on.')
-      const { code } = textFields(ctx, 'code')
-      refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
-      const codes = await limitedCode(services, ctx, ctx.auth.require(User), () =>
-        turnOn(services, ctx, plainCode(code)),
-      )
-      if (!codes) {
-        refuseProblems({ code: 'The code is wrong. Enter the six digits that the app shows now.' })
-        return
-      }
-      if (startedSetUp.read(ctx) !== undefined) startedSetUp.clear(ctx)
-      audit(ctx, 'authenticator app turned on', ctx.auth.require(User))
-      showCodes(ctx, codes, 'The authenticator app is on. Your other sessions have been signed out.')
-    },
-  )
+  const confirms = [...owner(services), fresh(setUpPage), formAgain(showSetUpAgain)] as const
+  router.post('/account/security/totp/confirm', ...confirms, async (ctx) => {
+    // The browser may have sent the form twice. The codes page then shows the codes of the first request.
+    if (wantsPage(ctx) && isOn(ctx)) return seeOther(ctx, codesPage, 'The authenticator app is on.')
+    const { code } = textFields(ctx, 'code')
+    refuseProblems({ code: code.trim() === '' ? 'Enter the code of the app.' : undefined })
+    const codes = await limitedCode(services, ctx, ctx.auth.require(User), () =>
+      turnOn(services, ctx, plainCode(code)),
+    )
+    if (!codes)
+      return refuseProblems({ code: 'The code is wrong. Enter the six digits that the app shows now.' })
+    if (startedSetUp.read(ctx) !== undefined) startedSetUp.clear(ctx)
+    audit(ctx, 'authenticator app turned on', ctx.auth.require(User))
+    showCodes(ctx, codes, 'The authenticator app is on. Your other sessions have been signed out.')
+  })
 
   router.post('/account/security/totp/remove', ...owner(services), fresh(securityPage), async (ctx) => {
     const user = ctx.auth.require(User)
