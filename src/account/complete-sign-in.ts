@@ -2,6 +2,7 @@ import { nextPath } from '#auth'
 import { audit } from '../site/audit.ts'
 import { fieldsOf } from '../site/form.ts'
 import { seeOther, wantsPage } from '../site/page.ts'
+import { queryParameter } from '../site/query.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { User, userRecord } from '../users/user.ts'
 import type { OnNewDevice } from './devices/devices.ts'
@@ -74,6 +75,11 @@ export function afterSignIn(next: unknown): string {
   if (next === undefined) return '/account'
   const path = nextPath(next, '/account')
   return /^\/(?:login|logout|signup)$/i.test(pathname(path)) ? '/account' : path
+}
+
+/** The path to continue with after a form: its field `next`, or the query of its page. `undefined` if there is no valid one. */
+export function requestedNext(ctx: SiteContext): string | undefined {
+  return requestedPath(fieldsOf(ctx).next ?? queryParameter(ctx, 'next'))
 }
 
 /** Returns `next` if it is a valid redirect target, otherwise `undefined`. */

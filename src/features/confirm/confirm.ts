@@ -1,6 +1,6 @@
 import { credentialsSent } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
-import { afterSignIn } from '../../account/complete-sign-in.ts'
+import { requestedNext } from '../../account/complete-sign-in.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
 import {
   confirmationOptions,
@@ -15,7 +15,6 @@ import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { complete, page, takeNotice, wantsPage } from '../../site/page.ts'
-import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { hasPassword } from '../../users/has-password.ts'
@@ -38,13 +37,14 @@ const sections = [
 
 /** `/confirm`: asks a signed-in user for a proof of identity before a sensitive action. */
 export function confirm(router: SiteRouter, services: Services): void {
-  router.get('/confirm', signedIn, (ctx) => showForm(services, ctx, queryParameter(ctx, 'next')))
+  const showForm = async (ctx: SiteContext, errors: FormMessage[] = []) => {
+    const data = await dataOf(services, ctx)
+    await page(ctx, 'confirm', { ...data, errors, notice: takeNotice(ctx) })
+  }
 
-  const showFormAgain = formAgain((ctx, errors) =>
-    showForm(services, ctx, textFields(ctx, 'next').next, errors),
-  )
+  router.get('/confirm', signedIn, (ctx) => showForm(ctx))
 
-  router.post('/confirm', ...owner(services), showFormAgain, async (ctx) => {
+  router.post('/confirm', ...owner(services), formAgain(showForm), async (ctx) => {
     const user = ctx.auth.require(User)
     if (credentialsSent(ctx))
       throw new Refusal(
@@ -81,25 +81,15 @@ async function checkProof(services: Services, ctx: SiteContext, user: User): Pro
 function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[]): void {
   renewSession(ctx, user, methods)
   audit(ctx, 'confirmed', user)
-  const path = afterSignIn(textFields(ctx, 'next').next || undefined)
+  const path = requestedNext(ctx) ?? '/account'
   // The start page of a section shows a notice, because the user has to press the button on it again.
   const isStart = sectionOf(path)?.back === path.split('?', 1)[0]
   complete(ctx, path, isStart ? 'Thank you. You can continue now.' : undefined)
 }
 
-async function showForm(
-  services: Services,
-  ctx: SiteContext,
-  requested: unknown,
-  errors: FormMessage[] = [],
-): Promise<void> {
-  const data = await dataOf(services, ctx, requested)
-  await page(ctx, 'confirm', { ...data, errors, notice: takeNotice(ctx) })
-}
-
-async function dataOf(services: Services, ctx: SiteContext, requested: unknown) {
+async function dataOf(services: Services, ctx: SiteContext) {
   const user = ctx.auth.require(User)
-  const next = requested === undefined || requested === '' ? undefined : afterSignIn(requested)
+  const next = requestedNext(ctx)
   const em = entityManager(ctx)
   const hasApp = Boolean(user.secondFactorAt)
   // The provider is one factor, like the password, so it is not enough for an account with an app.

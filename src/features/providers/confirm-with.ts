@@ -1,5 +1,5 @@
 import { entityManager } from '#auth/mikro-orm'
-import { afterSignIn, requestedPath, withNextPath } from '../../account/complete-sign-in.ts'
+import { afterSignIn, requestedNext, withNextPath } from '../../account/complete-sign-in.ts'
 import { isRecent } from '../../account/fresh.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
@@ -7,7 +7,6 @@ import { renewSession } from '../../account/sessions/session-cookie.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { fieldsOf } from '../../site/form.ts'
 import { seeOther } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { LinkedIdentity } from '../../users/linked-identity.ts'
@@ -26,7 +25,7 @@ export function confirmWith(router: SiteRouter, services: Services, providers: S
     if (secondFactorAt)
       throw new Refusal(409, 'Confirm with a code of your authenticator app, or with a passkey.')
     const provider = providerInPath(providers, ctx.params)
-    const next = requestedPath(fieldsOf(ctx).next)
+    const next = requestedNext(ctx)
     const session = currentDigest(ctx)
     await openProvider(services, ctx, provider, { purpose: 'confirm', kept: false, next, user: id, session })
   })

@@ -1,11 +1,11 @@
 import { ignoreSession } from '#auth'
 import { entityManager } from '#auth/mikro-orm'
 import type { Identity } from '#auth/openid'
-import { asksToBeKept, completeSignIn, requestedPath, withNextPath } from '../../account/complete-sign-in.ts'
+import { asksToBeKept, completeSignIn, requestedNext, withNextPath } from '../../account/complete-sign-in.ts'
 import type { Services } from '../../account/services.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { fieldsOf, formAgain, type ShowPage } from '../../site/form.ts'
+import { formAgain, type ShowPage } from '../../site/form.ts'
 import { seeOther } from '../../site/page.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import { emailProblem } from '../../users/email.ts'
@@ -30,7 +30,7 @@ export function signInWith(
 
   router.post('/login/with/:provider', formAgain(showSignIn), async (ctx) => {
     const provider = providerInPath(providers, ctx.params)
-    const next = requestedPath(fieldsOf(ctx).next)
+    const next = requestedNext(ctx)
     await openProvider(services, ctx, provider, { purpose: 'sign-in', next, kept: asksToBeKept(ctx) })
   })
 }

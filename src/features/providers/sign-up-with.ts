@@ -1,12 +1,11 @@
 import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
-import { afterSignIn, requestedPath, startSession } from '../../account/complete-sign-in.ts'
+import { requestedNext, startSession } from '../../account/complete-sign-in.ts'
 import { createAccount } from '../../account/create-account.ts'
 import type { Services } from '../../account/services.ts'
 import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
-import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import { emailProblem } from '../../users/email.ts'
@@ -70,7 +69,7 @@ export function signUpWith(router: SiteRouter, services: Services, { flows, byId
     // The account has no stronger proof, so a missing time counts as now.
     const at = new Date(identity.authenticatedAt ?? Date.now())
     await startSession(services, ctx, user, { isKept: signUp.kept, methods: [], at })
-    seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
+    seeOther(ctx, requestedNext(ctx) ?? '/account')
   })
 }
 
@@ -104,6 +103,5 @@ function form(
   const { name = '', email = '' } = identity
   const isSent = fieldsOf(ctx).email !== undefined
   const values = isSent ? textFields(ctx, 'name', 'email') : { name, email }
-  const next = requestedPath(isSent ? fieldsOf(ctx).next : queryParameter(ctx, 'next'))
-  return page(ctx, 'sign-up-with', { label, values, signUp, next, errors })
+  return page(ctx, 'sign-up-with', { label, values, signUp, next: requestedNext(ctx), errors })
 }

@@ -1,6 +1,6 @@
 import { entityManager } from '#auth/mikro-orm'
 import { attemptedForm } from '../../account/attempted-form.ts'
-import { asksToBeKept, completeSignIn, requestedPath, withNextPath } from '../../account/complete-sign-in.ts'
+import { asksToBeKept, completeSignIn, requestedNext, withNextPath } from '../../account/complete-sign-in.ts'
 import type { PendingSignIn } from '../../account/second-factor/pending-sign-ins.ts'
 import { countRecoveryCodes, isRecoveryCode } from '../../account/second-factor/recovery-codes.ts'
 import { plainCode, verifyCode, wrongCode } from '../../account/second-factor/verify-code.ts'
@@ -9,7 +9,6 @@ import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
-import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
 import type { FormMessage } from '../../site/view-data.ts'
 import type { User } from '../../users/user.ts'
@@ -20,27 +19,22 @@ declare module '../../site/view-data.ts' {
   }
 }
 
+const recoveryPath = '/login/recovery-code'
+
 /** `/login/code`: the second step of a sign-in by form. */
 export function signInCode(router: SiteRouter, services: Services): void {
   const { pendingSignIns } = services
-  const showForm = (isRecovery: boolean) => async (ctx: SiteContext) => {
-    const pending = await pendingSignIns.find(ctx)
-    if (!pending) return startAgain(ctx)
-    return page(ctx, 'sign-in-code', {
-      errors: [],
-      isRecovery,
-      next: requestedPath(queryParameter(ctx, 'next')),
-    })
-  }
-  router.get('/login/code', showForm(false))
-  router.get('/login/recovery-code', showForm(true))
 
-  router.post('/login/code', formAgain(formWithErrors), async (ctx) => {
+  router.get(['/login/code', recoveryPath], async (ctx) =>
+    (await pendingSignIns.find(ctx)) ? form(ctx) : startAgain(ctx),
+  )
+
+  router.post('/login/code', formAgain(form), async (ctx) => {
     if (!wantsPage(ctx)) throw new Refusal(415, 'This route accepts a form. Send JSON with `code` to /login.')
     const pending = await pendingSignIns.find(ctx)
     if (!pending) return startAgain(ctx)
     const { code } = textFields(ctx, 'code')
-    const isRecovery = fieldsOf(ctx).recovery !== undefined
+    const isRecovery = isForRecovery(ctx)
     const missing = isRecovery ? 'Enter a recovery code.' : 'Enter the code of the app.'
     refuseProblems({ code: code.trim() === '' ? missing : undefined })
     if (!(await verifyCode(services, ctx, pending.user, code))) {
@@ -90,9 +84,13 @@ async function codesLeft(ctx: SiteContext, { id }: User): Promise<string> {
   return `You have used a recovery code. Codes left: ${count}. You can replace them on the security page.`
 }
 
-function formWithErrors(ctx: SiteContext, errors: FormMessage[]): Promise<void> {
-  const { next } = textFields(ctx, 'next')
-  return page(ctx, 'sign-in-code', { errors, isRecovery: fieldsOf(ctx).recovery !== undefined, next })
+function form(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
+  return page(ctx, 'sign-in-code', { errors, isRecovery: isForRecovery(ctx), next: requestedNext(ctx) })
+}
+
+/** Whether the page or the form is for a recovery code. */
+function isForRecovery(ctx: SiteContext): boolean {
+  return ctx.path === recoveryPath || fieldsOf(ctx).recovery !== undefined
 }
 
 // `expired` only selects a fixed message, so a link on another site can do no harm.

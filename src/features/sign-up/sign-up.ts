@@ -1,12 +1,12 @@
-import { afterSignIn, requestedPath, startSession } from '../../account/complete-sign-in.ts'
+import { requestedNext, startSession } from '../../account/complete-sign-in.ts'
 import { createAccount } from '../../account/create-account.ts'
 import type { Services } from '../../account/services.ts'
 import { FieldRefusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
-import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
+import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
-import { queryParameter } from '../../site/query.ts'
-import type { SiteRouter } from '../../site/site-context.ts'
+import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
+import type { FormMessage } from '../../site/view-data.ts'
 import { addressInUse, emailProblem } from '../../users/email.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { nameProblem } from '../../users/person-name.ts'
@@ -14,19 +14,18 @@ import { User, userRecord } from '../../users/user.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
-    'sign-up': { values?: { name?: string; email?: string }; next?: string | undefined }
+    'sign-up': { values: { name: string; email: string }; next?: string | undefined }
   }
 }
 
 /** The sign-up page, and `POST /users`, which creates an account. A form also signs the new user in. A JSON request gets the record. */
 export function signUp(router: SiteRouter, services: Services): void {
   router.get('/signup', (ctx) => {
-    const next = queryParameter(ctx, 'next')
-    if (ctx.auth.has(User)) return seeOther(ctx, afterSignIn(next))
-    return page(ctx, 'sign-up', { next: requestedPath(next) })
+    if (ctx.auth.has(User)) return seeOther(ctx, requestedNext(ctx) ?? '/account')
+    return form(ctx)
   })
 
-  router.post('/users', showFormAgain, async (ctx) => {
+  router.post('/users', formAgain(form), async (ctx) => {
     // Throws 503 if the session cannot be read.
     ctx.auth.has(User)
     const typed = textFields(ctx, 'name', 'email', 'password', 'confirmPassword')
@@ -47,14 +46,11 @@ export function signUp(router: SiteRouter, services: Services): void {
       return
     }
     await startSession(services, ctx, user, { methods: ['pwd'] })
-    seeOther(ctx, afterSignIn(fieldsOf(ctx).next))
+    seeOther(ctx, requestedNext(ctx) ?? '/account')
   })
 }
 
-const showFormAgain = formAgain((ctx, errors) =>
-  page(ctx, 'sign-up', {
-    values: textFields(ctx, 'name', 'email'),
-    errors,
-    next: requestedPath(fieldsOf(ctx).next),
-  }),
-)
+function form(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
+  const values = textFields(ctx, 'name', 'email')
+  return page(ctx, 'sign-up', { values, errors, next: requestedNext(ctx) })
+}
