@@ -48,17 +48,33 @@ export class Devices {
     this.#now = now
   }
 
-  /** The device of a request, if it is known to the account with this e-mail address. */
+  /** The device of a request, if it is known to the account with this e-mail address, in any case. */
   async deviceOf(ctx: ExtendableContext, email: string): Promise<string | undefined> {
     const value = this.#cookie.read(ctx)
-    return value !== undefined && (await this.isKnown(value, email)) ? value : undefined
+    if (value === undefined) return undefined
+    const now = this.#now()
+    const seenAt = { $gte: new Date(now - lifetime), $lte: new Date(now + clockSkew) }
+    const device = { digest: digestOf(value), user: { emailKey: emailKey(email) }, seenAt }
+    return (await this.#orm.em.fork().count(Device, device)) > 0 ? value : undefined
   }
 
-  /** Stores the device of a signed-in user, and sets its cookie. An error does not fail the request. */
-  async remember(ctx: ExtendableContext, user: User, onNew?: OnNewDevice): Promise<void> {
+  /**
+   * Stores the device of a signed-in user, and sets its cookie, unless the credentials have changed in the meantime. A value of another
+   * user is not reused, because the two users would share a rate limit. An error does not fail the request.
+   *
+   * @param onNew called in the transaction that adds a new device
+   */
+  async remember(
+    ctx: ExtendableContext,
+    user: SeenAccount,
+    onNew: OnNewDevice = async () => {},
+  ): Promise<void> {
     try {
-      const value = await this.store(this.#cookie.read(ctx), user, onNew)
-      if (value !== undefined) this.#cookie.write(ctx, value, lifetime)
+      const current = this.#cookie.read(ctx)
+      const isOwn = current !== undefined && (await this.#belongsTo(user.id, current))
+      const value = isOwn ? current : newIdentifier()
+      const isStored = await this.#store(value, user, isOwn ? undefined : onNew)
+      if (isStored) this.#cookie.write(ctx, value, lifetime)
     } catch (error) {
       ctx.app.emit('error', error, ctx)
     }
@@ -70,36 +86,10 @@ export class Devices {
    *
    * @param onNew called in the transaction that adds a new network
    */
-  async rememberNetwork(ctx: ExtendableContext, user: User, onNew: OnNewDevice): Promise<void> {
+  async rememberNetwork(ctx: ExtendableContext, user: SeenAccount, onNew: OnNewDevice): Promise<void> {
     const value = `network ${networkOf(ctx.ip)}`
     if (await this.#belongsTo(user.id, value)) return
     await this.#store(value, user, onNew)
-  }
-
-  /** Returns whether a device is known to the account with this e-mail address, in any case. */
-  async isKnown(value: string, email: string): Promise<boolean> {
-    const now = this.#now()
-    const seenAt = { $gte: new Date(now - lifetime), $lte: new Date(now + clockSkew) }
-    const device = { digest: digestOf(value), user: { emailKey: emailKey(email) }, seenAt }
-    return (await this.#orm.em.fork().count(Device, device)) > 0
-  }
-
-  /**
-   * Stores the device of a signed-in user. Returns the value for its cookie, or `undefined` if the
-   * credentials have changed in the meantime. A value of another user is not reused, because the two users would share a rate limit.
-   *
-   * @param current the value in the cookie
-   * @param onNew called in the transaction that adds a new device
-   */
-  async store(
-    current: string | undefined,
-    user: SeenAccount,
-    onNew: OnNewDevice = async () => {},
-  ): Promise<string | undefined> {
-    const isOwn = current !== undefined && (await this.#belongsTo(user.id, current))
-    const value = isOwn ? current : newIdentifier()
-    const isStored = await this.#store(value, user, isOwn ? undefined : onNew)
-    return isStored ? value : undefined
   }
 
   /** Deletes a batch of devices with a `seenAt` over a year ago, or over two minutes in the future. Returns their number. */

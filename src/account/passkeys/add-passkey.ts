@@ -6,7 +6,7 @@ import { receiveAnswer } from './answer.ts'
 import { type Ceremony, challengeLifetime, newChallenge } from './challenges.ts'
 import { descriptor, listPasskeys, maxPasskeys, Passkey, userHandleOf } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
-import { type Attested, verifyAttestation } from './verify-answer.ts'
+import { verifyAttestation } from './verify-answer.ts'
 
 interface PasskeyOwner {
   readonly user: User
@@ -40,16 +40,13 @@ export async function creationOptions(
   }
 }
 
-/** A passkey that is verified, but not stored. */
-interface VerifiedPasskey extends Attested, Pick<Passkey, 'userHandle'> {}
-
 /** Verifies the answer to `creationOptions`, the JSON text of a `PublicKeyCredential`. Throws 400 if it is invalid. */
 export async function verifyRegistration(
   em: EntityManager,
   site: RelyingParty,
   { user, session }: PasskeyOwner,
   credential: string,
-): Promise<VerifiedPasskey> {
+) {
   const userHandle = userHandleOf(user.id, await listPasskeys(em, user.id), site.key)
   const answer = await receiveAnswer(em, site.key, credential, ceremonyOf(session, userHandle))
   const attested = answer && (await verifyAttestation(site, answer))
@@ -64,7 +61,7 @@ export async function verifyRegistration(
 export async function insertPasskey(
   em: EntityManager,
   user: string,
-  { aaguid, ...columns }: VerifiedPasskey & Pick<Passkey, 'name'>,
+  { aaguid, ...columns }: Awaited<ReturnType<typeof verifyRegistration>> & Pick<Passkey, 'name'>,
 ): Promise<Passkey> {
   if ((await em.count(Passkey, { user })) >= maxPasskeys)
     throw refusal('conflict', `An account can have ${maxPasskeys} passkeys. Remove one first.`)

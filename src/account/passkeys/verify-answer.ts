@@ -3,23 +3,15 @@ import { type Answer, isBase64url } from './answer.ts'
 import { type Passkey, storedTransports } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 
-export type Attested = Pick<
-  Passkey,
-  'credentialId' | 'publicKey' | 'counter' | 'transports' | 'isBackupEligible' | 'isBackedUp'
-> & {
-  /** The kind of authenticator. */
-  readonly aaguid: string
-}
-
 // The length of the column `publicKey`.
 const maxKeyLength = 2000
 
 /**
  * Verifies an answer that creates a passkey. The challenge must be used up already.
  *
- * @returns the columns of the passkey and the kind of authenticator, or `undefined` if the answer is invalid
+ * @returns the columns of the passkey and the kind of authenticator (AAGUID), or `undefined` if the answer is invalid
  */
-export async function verifyAttestation(site: RelyingParty, answer: Answer): Promise<Attested | undefined> {
+export async function verifyAttestation(site: RelyingParty, answer: Answer) {
   // Imported at the first use, because the library needs 30 MB of memory.
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
