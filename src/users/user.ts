@@ -63,25 +63,16 @@ export async function lockAccount(
   return found !== null
 }
 
-/** A limit on the rows of a user. The most recently used rows remain. */
-interface RowLimit {
-  readonly user: string
-  /** The digest of the row that always remains. */
-  readonly current: string
-  /** The number of rows that remain, including the current one. */
-  readonly limit: number
-}
-
 /**
- * Keeps the current row of a user and the most recently used others, `limit` in total. Deletes at most `limit` rows, in one
- * statement.
+ * Keeps the row with the digest `current` and the most recently used others of a user, `limit` in total. Deletes at most `limit` rows,
+ * in one statement.
  *
  * @param entity an entity whose table has the columns `user_id`, `digest` and `seen_at`
  */
 export async function deleteBeyond(
   em: EntityManager,
   entity: EntityClass<object>,
-  { user, current, limit }: RowLimit,
+  { user, current, limit }: { user: string; current: string; limit: number },
 ): Promise<void> {
   const { tableName: table } = em.getMetadata().get(entity)
   // Both drivers of the site are SQL drivers.
