@@ -7,16 +7,16 @@ const afterTurn = setImmediate
 /** Loads the rows for all keys of one event-loop turn together, as DataLoader does. Caches nothing. */
 export class Batch {
   readonly #load: Load
-  #waiting: (PromiseWithResolvers<Row | undefined> & { readonly key: Key })[] = []
+  #waiting: { key: Key; resolve(row: Row | undefined): void; reject(error: unknown): void }[] = []
 
   constructor(load: Load) {
     this.#load = load
   }
 
   get(key: Key): Promise<Row | undefined> {
-    const waiting = { key, ...Promise.withResolvers<Row | undefined>() }
-    if (this.#waiting.push(waiting) === 1) afterTurn(() => this.#run())
-    return waiting.promise
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ key, resolve, reject }) === 1) afterTurn(() => this.#run())
+    })
   }
 
   async #run(): Promise<void> {

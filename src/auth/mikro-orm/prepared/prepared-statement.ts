@@ -19,12 +19,8 @@ interface Sqlite {
   exec(sql: string): unknown
 }
 
-interface Result {
-  readonly rows: Row[]
-}
-
 interface Postgres {
-  connect(): Promise<{ query(query: object): Promise<Result>; release(): void }>
+  connect(): Promise<{ query(query: object): Promise<{ rows: Row[] }>; release(): void }>
 }
 
 /** Prepares a query with `keyColumn`, for keys of a type of PostgreSQL. Throws `NotPrepared` unless the native client is better-sqlite3 or pg. */
@@ -60,14 +56,11 @@ function prepareOnPostgres(pool: Postgres, sql: string, type: string): Load {
   // Processes may share connections through PgBouncer, so the name must identify the text.
   const name = `koa-authenticators-${++statements}-${hash('sha256', text, 'base64url').slice(0, 32)}`
   return async (keys) => {
-    const { rows } = await queryPool(pool, { name, text, values: [keys] })
+    const client = await pool.connect()
+    // Unlike `pool.query`, keeps the connection open after a failed query.
+    const query = client.query({ name, text, values: [keys] }).finally(() => client.release())
+    const { rows } = await query
     const found = new Map(rows.map(({ [keyTable]: n, ...row }) => [n, row]))
     return keys.map((_, i) => found.get(i + 1))
   }
-}
-
-/** Sends a query on a connection of the pool. Unlike `pool.query`, keeps the connection open after a failed query. */
-async function queryPool(pool: Postgres, query: object): Promise<Result> {
-  const client = await pool.connect()
-  return client.query(query).finally(() => client.release())
 }
