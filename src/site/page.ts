@@ -39,6 +39,7 @@ type Render = ExtendableContext['render']
 /** Returns `ctx.render` for `app.context`, with the same `data` for every page, and the theme of the cookie. */
 export function views(data: SiteData, theme?: HostCookie): Render {
   const eta = new Eta({ cache: true, autoEscape: true })
+  const shared = { ...data, quoted, full, day, moment, ago }
   const names = new Map<string, string>()
   // All templates are read at the start, because later the process may be out of file descriptors. Names such as
   // `@partials/field` are faster in Eta than paths.
@@ -57,7 +58,8 @@ export function views(data: SiteData, theme?: HostCookie): Render {
     const name = names.get(file)
     if (name === undefined) return renderByKoaViews.call(this, file)
     this.type = 'html'
-    this.body = eta.render(name, Object.assign(view, data, { theme: theme?.read(this) }))
+    // One literal, because V8 keeps an object that grows key by key as a dictionary, which each include would copy slowly.
+    this.body = eta.render(name, { ...view, ...shared, theme: theme?.read(this) })
   }
 }
 
@@ -68,8 +70,7 @@ export function page<Name extends keyof Views>(
   data: Views[Name],
 ): Promise<void> {
   const errorAt = (name: string) => data.errors?.find(({ field }) => field === name)?.detail
-  const view = { ...commonOf(ctx), ...data, errorAt, quoted, full, day, moment, ago }
-  return ctx.render(`${name}.eta`, { view })
+  return ctx.render(`${name}.eta`, { view: { ...commonOf(ctx), ...data, errorAt } })
 }
 
 /**
