@@ -9,6 +9,9 @@ test('pages fit at twice the font size', async ({ page, account }) => {
   await page.goto('/')
   expect(await page.evaluate('getComputedStyle(document.documentElement).fontSize')).toBe('32px')
   await expectToFit(page, 1280)
+  await expectToFit(page, 360)
+  const name = "document.querySelector('.wordmark span').clientWidth"
+  expect(await page.evaluate<number>(name), 'the name of the site is visible').toBeGreaterThan(100)
 
   await page.goto('/signup')
   await expectToFit(page, 1280)
