@@ -22,8 +22,7 @@ export function callback(router: SiteRouter, services: Services, providers: Site
     if (!answer || 'refused' in answer) return showRefusal(ctx, provider, answer)
     const { identity, flow } = answer
     const { data } = flow
-    if (data?.purpose === 'sign-in')
-      return signInIdentity(services, ctx, providers.flows, { provider, identity, data })
+    if (data?.purpose === 'sign-in') return signInIdentity(services, ctx, { provider, identity, data })
     const user = ctx.auth.get(User)
     // The session that started the flow may have ended or changed.
     if (!data || !user || user.id !== data.user || data.session !== currentDigest(ctx))

@@ -15,7 +15,6 @@ import { User } from '../../users/user.ts'
 import { openProvider } from './open-provider.ts'
 import { provenAt } from './proven-at.ts'
 import type { StoredIdentity } from './provider-flow.ts'
-import type { ProviderFlows } from './provider-flows.ts'
 import { type Answered, providerInPath, type SiteProviders } from './site-providers.ts'
 
 /** `POST /login/with/:provider`: opens the provider to sign in or to sign up. */
@@ -44,12 +43,11 @@ export function signInWith(
 export async function signInIdentity(
   services: Services,
   ctx: SiteContext,
-  flows: ProviderFlows,
   { provider, identity, data: { next, kept } }: Answered,
 ): Promise<void> {
   const user = await useIdentity(ctx, provider.id, identity)
   if (!user) {
-    await flows.keepForSignUp(ctx, { provider: provider.id, kept }, stored(identity))
+    await provider.flows.keepForSignUp(ctx, { provider: provider.id, kept }, stored(identity))
     return seeOther(ctx, withNextPath('/signup/with', next))
   }
   // Another user may be signed in. That session ends.

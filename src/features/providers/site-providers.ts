@@ -16,6 +16,7 @@ export interface SiteProvider extends SignInWith<SiteFlowData> {
   readonly id: string
   /** The name on pages. */
   readonly label: string
+  readonly flows: ProviderFlows
 }
 
 /** The answer of a provider. */
