@@ -1,6 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { framingProblem } from './valid-request.ts'
+import { framingProblem } from './framing.ts'
 
 const maxUnanswered = 16
 
