@@ -1,3 +1,4 @@
+import { UNPRINTABLE } from '../users/person-name.ts'
 import type { VariableType } from './environment.ts'
 
 export interface BrandColor {
@@ -11,12 +12,9 @@ export interface BrandColor {
 export function label(maxLength: number): VariableType<string> {
   return {
     expected: `a text of at most ${maxLength} characters, without control characters`,
-    parse: (text) => ([...text].length <= maxLength && !unprintable.test(text) ? text : undefined),
+    parse: (text) => ([...text].length <= maxLength && !UNPRINTABLE.test(text) ? text : undefined),
   }
 }
-
-// Control characters, line and paragraph separators, and bidirectional embeddings, overrides and isolates.
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u
 
 export const contact: VariableType<string> = {
   expected: 'an https or mailto URL, such as https://example.com/help or mailto:help@example.com',

@@ -1,6 +1,6 @@
 const MAXIMUM_CODE_POINTS = 100
-// Control characters, line and paragraph separators, and bidirectional embeddings, overrides and isolates.
-const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u
+/** Control characters, line and paragraph separators, and bidirectional embeddings, overrides and isolates. */
+export const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u
 // Spaces, joiners, fillers and blanks.
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Z}\u2800]/gu
 
