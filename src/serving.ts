@@ -4,7 +4,6 @@ import packageJson from '../package.json' with { type: 'json' }
 import { UsedChallenge } from './account/passkeys/challenges.ts'
 import { encryptWithNewestKey } from './account/second-factor/encrypted-keys.ts'
 import { StoredPendingSignIn } from './account/second-factor/pending-sign-ins.ts'
-import { SecretBox } from './account/second-factor/secret-box.ts'
 import { createServices } from './account/services.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
@@ -49,11 +48,11 @@ export async function serve(config: Config, log: Logger, limits: ServingLimits =
       migrations = ran
     },
   })
-  await encryptWithNewestKey(orm.em.fork(), config.secretsKeys && new SecretBox(config.secretsKeys))
   shareCores(config.workers)
   const site = { isDraining: false }
   const services = createServices(orm, config, log, mails)
   const { outbox, uses } = services
+  await encryptWithNewestKey(orm.em.fork(), services.secretBox)
   const app = await createApp({ orm, config, log, services, lifecycle: site })
   const isTrusted = trustedProxies(config.trustProxy)
   const isProxy = (address: string) => isTrusted(address, 0)
@@ -74,11 +73,11 @@ export async function serve(config: Config, log: Logger, limits: ServingLimits =
     [
       services.throttle,
       services.sessions,
-      expiredRows(orm, UserToken, 'value'),
-      expiredRows(orm, OneTimeToken, 'digest'),
-      expiredRows(orm, UsedChallenge, 'digest'),
-      expiredRows(orm, StoredPendingSignIn, 'digest'),
-      expiredRows(orm, ProviderFlow, 'digest'),
+      expiredRows(orm, UserToken),
+      expiredRows(orm, OneTimeToken),
+      expiredRows(orm, UsedChallenge),
+      expiredRows(orm, StoredPendingSignIn),
+      expiredRows(orm, ProviderFlow),
       services.devices,
       services.trail,
     ],

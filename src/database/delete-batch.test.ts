@@ -40,7 +40,7 @@ describe('deleteBatch', () => {
 
   test('E14 skips rows that another transaction has locked', onlyPostgres, async (t) => {
     const { one, other, left } = await open(t, 150)
-    const old = { where: { expiresAt: 0 }, key: 'id' } as const
+    const old = [{ expiresAt: 0 }]
     await one.em.fork().transactional(async (em) => {
       const lock = { limit: 100, lockMode: LockMode.PESSIMISTIC_WRITE, filters: false } as const
       await em.find(AttemptCount, { expiresAt: 0 }, lock)
@@ -52,7 +52,7 @@ describe('deleteBatch', () => {
 
   test('E14 deletes nothing while another process purges', onlyPostgres, async (t) => {
     const { one, other, left } = await open(t, 10)
-    const old = { where: { expiresAt: 0 }, key: 'id' } as const
+    const old = [{ expiresAt: 0 }]
     await one.em.fork().transactional(async (em) => {
       assert.equal(await deleteBatch(em, AttemptCount, old, 5), 5)
       assert.equal(await deleteBatch(other.em.fork(), AttemptCount, old, 5), 0)

@@ -18,7 +18,7 @@ describe('expiredRows', () => {
       em.create(UserToken, { name, value: issueToken().value, user, expiresAt: new Date(now + until) })
     }
     await em.flush()
-    const expired = expiredRows(site.orm, UserToken, 'value', () => now)
+    const expired = expiredRows(site.orm, UserToken, () => now)
     assert.equal(await expired.purge(2), 2)
     assert.equal(await expired.purge(2), 1)
     assert.equal(await expired.purge(2), 0)
@@ -39,7 +39,7 @@ describe('expiredRows', () => {
       const account = await em.findOneOrFail(User, id)
       assert.ok(await issueOneTimeToken(em, { purpose: 'reset', account, lifetime: hour }, at))
     }
-    const expired = expiredRows(site.orm, OneTimeToken, 'digest', () => now)
+    const expired = expiredRows(site.orm, OneTimeToken, () => now)
     assert.deepEqual([await expired.purge(1), await expired.purge(500), await expired.purge(500)], [1, 1, 0])
     assert.deepEqual(await sql(site, 'select email from one_time_tokens'), [{ email: 'bob@example.com' }])
   })

@@ -13,20 +13,13 @@ export function unexpired(now = Date.now()) {
   return { expiresAt: { $gt: new Date(now) }, createdAt: { $lte: new Date(now + clockSkew) } }
 }
 
-/** Deletes the expired rows of a table, and rows created over two minutes in the future. `key` is the property of the primary key. */
-export function expiredRows<Entity extends Expiring>(
-  orm: MikroORM,
-  entity: EntityClass<Entity>,
-  key: keyof Entity & string,
-  clock = Date.now,
-): Purgeable {
+/** Deletes the expired rows of a table, and rows created over two minutes in the future. */
+export function expiredRows(orm: MikroORM, entity: EntityClass<Expiring>, clock = Date.now): Purgeable {
   return {
     purge(limit) {
       const now = clock()
-      const where = {
-        $or: [{ expiresAt: { $lte: new Date(now) } }, { createdAt: { $gt: new Date(now + clockSkew) } }],
-      }
-      return deleteBatch(orm.em.fork(), entity, { where, key }, limit)
+      const inFuture = { createdAt: { $gt: new Date(now + clockSkew) } }
+      return deleteBatch(orm.em.fork(), entity, [{ expiresAt: { $lte: new Date(now) } }, inFuture], limit)
     },
   }
 }

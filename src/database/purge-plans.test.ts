@@ -22,8 +22,8 @@ describe('purge of a large table', onlyPostgres, () => {
     await sql(site, 'delete from events where at < now()')
     const statements = await recordSiteStatements(t, site)
     const now = new Date()
-    const where = { $or: [{ at: { $lt: now } }, { at: { $gt: new Date(now.getTime() + 86_400_000) } }] }
-    assert.equal(await deleteBatch(site.orm.em.fork(), Event, { where, key: 'id' }, 500), 0)
+    const conditions = [{ at: { $lt: now } }, { at: { $gt: new Date(now.getTime() + 86_400_000) } }]
+    assert.equal(await deleteBatch(site.orm.em.fork(), Event, conditions, 500), 0)
     const executed = statements().filter((each) => each.includes(' from `events` '))
     assert.equal(executed.length, 2)
     for (const statement of executed) {

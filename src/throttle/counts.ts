@@ -1,18 +1,12 @@
 import { hash } from 'node:crypto'
 import type { MikroORM, Transaction } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
+import { isPostgres } from '../database/is-postgres.ts'
 import type { Allowance, Outcome } from './allowance.ts'
 import type { AttemptCount } from './attempt-count.ts'
 import { type Counter, refusalOf } from './counter.ts'
 
 type Counters = readonly Counter[]
-
-/** The database of the counts. */
-interface Database {
-  readonly orm: MikroORM
-  /** Whether it is PostgreSQL. */
-  readonly isPostgres: boolean
-}
 
 /** Why an attempt cannot be reserved. */
 export interface Refused {
@@ -23,20 +17,20 @@ export interface Refused {
 
 /** Reserves an attempt in every counter. Otherwise, counts nothing, and returns the used-up allowance with the longest wait. */
 export function reserve(
-  database: Database,
+  orm: MikroORM,
   counters: Counters,
   now: number,
   outer?: Transaction,
 ): Promise<Refused | undefined> {
-  return lock(database, counters, outer, async (transaction) => {
+  return lock(orm, counters, outer, async (transaction) => {
     const ids = counters.flatMap(({ ids }) => ids)
     const select = `select id, expires_at as "expiresAt", used, running from attempts where id in (${placeholders(ids)})`
-    const found: AttemptCount[] = await connectionOf(database).execute(select, ids, 'all', transaction)
+    const found: AttemptCount[] = await connectionOf(orm).execute(select, ids, 'all', transaction)
     // PostgreSQL's driver returns a `bigint` as a string.
     const rows = found.map((row) => ({ ...row, expiresAt: Number(row.expiresAt) }))
     const refused = counters.flatMap((counter) => refusalOf(counter, rows, now) ?? [])
     if (refused.length > 0) return refused.sort((one, other) => other.wait - one.wait)[0]
-    await connectionOf(database).execute(
+    await connectionOf(orm).execute(
       `insert into attempts (id, expires_at, used, running) values ${counters.map(() => '(?, ?, 0, 1)').join()}
        on conflict (id) do update set expires_at = excluded.expires_at, running = attempts.running + 1`,
       counters.flatMap(({ id, allowance }) => [id, now + allowance.within]),
@@ -49,18 +43,18 @@ export function reserve(
 
 /** Ends a reservation, and counts it in the allowances for this outcome. Counts nothing without an outcome. */
 export function settle(
-  database: Database,
+  orm: MikroORM,
   counters: Counters,
   outcome: Outcome | undefined,
   outer?: Transaction,
 ): Promise<void> {
   const isCounted = ({ allowance }: Counter) => outcome !== undefined && allowance.counts.includes(outcome)
-  return lock(database, counters, outer, async (transaction) => {
+  return lock(orm, counters, outer, async (transaction) => {
     const finish = async (ids: string[], change: string) => {
       if (ids.length === 0) return
       const statement = `update attempts set running = case when running > 0 then running - 1 else 0 end, ${change}
         where id in (${placeholders(ids)})`
-      await connectionOf(database).execute(statement, ids, 'run', transaction)
+      await connectionOf(orm).execute(statement, ids, 'run', transaction)
     }
     await finish(idsOf(counters.filter(isCounted)), 'used = used + 1')
     // A row without attempts expires, so that it is purged.
@@ -72,7 +66,7 @@ export function settle(
 // A transaction locks the whole SQLite database. On PostgreSQL, each counter has a lock, and the locks are taken in sorted order
 // to avoid deadlocks.
 function lock<Result>(
-  database: Database,
+  orm: MikroORM,
   counters: Counters,
   outer: Transaction | undefined,
   work: (transaction: Transaction) => Promise<Result>,
@@ -81,10 +75,10 @@ function lock<Result>(
   const locks = names.map((name) => hash('sha256', name, 'buffer').readBigInt64BE()).sort()
   const statement = `select ${locks.map((each) => `pg_advisory_xact_lock(${each})`)}`
   const lockAndWork = async (transaction: Transaction) => {
-    if (database.isPostgres) await connectionOf(database).execute(statement, [], 'run', transaction)
+    if (isPostgres(orm.em)) await connectionOf(orm).execute(statement, [], 'run', transaction)
     return work(transaction)
   }
-  return outer ? lockAndWork(outer) : connectionOf(database).transactional(lockAndWork)
+  return outer ? lockAndWork(outer) : connectionOf(orm).transactional(lockAndWork)
 }
 
 function idsOf(counters: Counters): string[] {
@@ -95,7 +89,7 @@ function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join()
 }
 
-function connectionOf({ orm }: Database): AbstractSqlConnection {
+function connectionOf(orm: MikroORM): AbstractSqlConnection {
   // Both drivers of the site are SQL drivers.
   return orm.em.getConnection() as AbstractSqlConnection
 }

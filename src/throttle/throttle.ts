@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import { deleteBatch } from '../database/delete-batch.ts'
-import { isPostgres } from '../database/is-postgres.ts'
 import { clockSkew } from '../durations.ts'
 import { type Action, longestWindow, type Outcome, rules } from './allowance.ts'
 import { AttemptCount } from './attempt-count.ts'
@@ -34,7 +33,7 @@ export interface Attempt {
  * them.
  */
 export class Throttle {
-  readonly #database: { readonly orm: MikroORM; readonly isPostgres: boolean }
+  readonly #orm: MikroORM
   readonly #now: () => number
   readonly #maxRows: number
   readonly #pending = new PendingLimit()
@@ -43,7 +42,7 @@ export class Throttle {
 
   /** @param limit the number of rows above which new counters share rows */
   constructor(orm: MikroORM, now = Date.now, limit = maxRows) {
-    this.#database = { orm, isPostgres: isPostgres(orm.em) }
+    this.#orm = orm
     this.#now = now
     this.#maxRows = limit
   }
@@ -66,7 +65,7 @@ export class Throttle {
       outcome = result === undefined ? 'failure' : 'success'
       return result
     } finally {
-      await settle(this.#database, counters, outcome)
+      await settle(this.#orm, counters, outcome)
     }
   }
 
@@ -77,37 +76,28 @@ export class Throttle {
   async countIn(em: EntityManager, attempt: Pick<Attempt, 'action' | 'account'>): Promise<boolean> {
     const counters = this.#countersOf({ ...attempt, address: '' })
     const transaction = em.getTransactionContext()
-    if (await reserve(this.#database, counters, this.#now(), transaction)) return false
-    await settle(this.#database, counters, 'success', transaction)
+    if (await reserve(this.#orm, counters, this.#now(), transaction)) return false
+    await settle(this.#orm, counters, 'success', transaction)
     return true
   }
 
   /** Deletes a batch of counts that have expired or are in the future, and returns their number. After the last batch, checks the size of the table. */
   async purge(limit = 500): Promise<number> {
     const now = this.#now()
-    const em = this.#database.orm.em.fork()
+    const em = this.#orm.em.fork()
     const inFuture = { expiresAt: { $gt: now + longestWindow + clockSkew } }
-    const where = { $or: [{ expiresAt: { $lte: now } }, inFuture] }
-    const deleted = await deleteBatch(em, AttemptCount, { where, key: 'id' }, limit)
+    const deleted = await deleteBatch(em, AttemptCount, [{ expiresAt: { $lte: now } }, inFuture], limit)
     if (deleted < limit) this.#isFull = (await em.count(AttemptCount)) >= this.#maxRows
     return deleted
   }
 
   async #reserve(attempt: Attempt): Promise<readonly Counter[]> {
-    const leave = this.#pending.enter(this.#countersOf(attempt))
-    if (!leave) throw tooMany(busy)
-    try {
-      return await this.#retry(attempt)
-    } finally {
-      leave()
-    }
-  }
-
-  async #retry(attempt: Attempt): Promise<readonly Counter[]> {
+    using place = this.#pending.enter(this.#countersOf(attempt))
+    if (!place) throw tooMany(busy)
     for (const until = performance.now() + longestWait; ; ) {
       const counters = this.#countersOf(attempt)
       // Without the queue, attempts that wait for a lock of PostgreSQL could occupy every connection of the pool.
-      const refused = await this.#reservations.run(() => reserve(this.#database, counters, this.#now()))
+      const refused = await this.#reservations.run(() => reserve(this.#orm, counters, this.#now()))
       if (!refused) return counters
       if (refused.wait > 0) throw tooMany(refused.wait, refused.allowance, this.#now())
       if (performance.now() >= until) throw tooMany(busy)

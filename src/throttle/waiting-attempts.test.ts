@@ -12,7 +12,7 @@ function countersBy(by: readonly Column[], account: string) {
 
 function enterAll(pending: PendingLimit, by: readonly Column[], account: string) {
   const entered = Array.from({ length: 300 }, () => pending.enter(countersBy(by, account)))
-  return entered.filter((leave) => leave !== undefined)
+  return entered.filter((place) => place !== undefined)
 }
 
 describe('PendingLimit', () => {
@@ -20,7 +20,7 @@ describe('PendingLimit', () => {
     const pending = new PendingLimit()
     const ada = enterAll(pending, ['account'], 'ada')
     assert.deepEqual([ada.length, enterAll(pending, ['account'], 'bob').length], [100, 100])
-    for (const leave of ada) leave()
+    for (const place of ada) place[Symbol.dispose]()
     assert.equal(enterAll(pending, ['account'], 'ada').length, 100)
   })
 

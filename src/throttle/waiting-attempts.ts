@@ -9,14 +9,16 @@ const maxPerNetwork = 200
 export class PendingLimit {
   readonly #counts = new Map<string, number>()
 
-  /** Counts an attempt until the returned function is called. Returns `undefined` if too many attempts wait for one of its counters. */
-  enter(counters: readonly Counter[]): (() => void) | undefined {
+  /** Counts an attempt until the result is disposed of. Returns `undefined` if too many attempts wait for one of its counters. */
+  enter(counters: readonly Counter[]): Disposable | undefined {
     const isFull = ({ allowance, names: [name] }: Counter) =>
       this.#count(name) >= (allowance.by.includes('account') ? maxPerAccount : maxPerNetwork)
     if (counters.some(isFull)) return undefined
     for (const { names } of counters) this.#counts.set(names[0], this.#count(names[0]) + 1)
-    return () => {
-      for (const { names } of counters) this.#leave(names[0])
+    return {
+      [Symbol.dispose]: () => {
+        for (const { names } of counters) this.#leave(names[0])
+      },
     }
   }
 

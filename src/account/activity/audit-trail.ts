@@ -90,8 +90,8 @@ export class AuditTrail {
   purge(limit = 500): Promise<number> {
     const now = this.#now()
     const isOld = { at: { $lt: new Date(now - keptFor) } }
-    const where = { $or: [isOld, { at: { $gt: new Date(now + clockSkew) } }] }
-    return deleteBatch(this.#orm.em.fork(), Event, { where, key: 'id' }, limit)
+    const isInFuture = { at: { $gt: new Date(now + clockSkew) } }
+    return deleteBatch(this.#orm.em.fork(), Event, [isOld, isInFuture], limit)
   }
 
   // The query also returns a row for an unknown user name, so that its time does not reveal whether the account exists.

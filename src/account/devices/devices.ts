@@ -96,8 +96,8 @@ export class Devices {
   purge(limit = 500): Promise<number> {
     const now = this.#now()
     const old = { seenAt: { $lt: new Date(now - lifetime) } }
-    const where = { $or: [old, { seenAt: { $gt: new Date(now + clockSkew) } }] }
-    return deleteBatch(this.#orm.em.fork(), Device, { where, key: 'digest' }, limit)
+    const inFuture = { seenAt: { $gt: new Date(now + clockSkew) } }
+    return deleteBatch(this.#orm.em.fork(), Device, [old, inFuture], limit)
   }
 
   /** Returns `false` if the credentials have changed. `onNew` is `undefined` for a known device. */

@@ -101,7 +101,7 @@ describe('challenges', () => {
     const { site, consume } = await siteWithChallenges(t)
     const made = Date.now()
     await consume(newChallenge(key, ceremony, made), {}, made)
-    const purge = (now: number) => expiredRows(site.orm, UsedChallenge, 'digest', () => now).purge(500)
+    const purge = (now: number) => expiredRows(site.orm, UsedChallenge, () => now).purge(500)
     assert.equal(await purge(made + challengeLifetime + clockSkew - 1), 0)
     assert.equal(await purge(made + challengeLifetime + clockSkew), 1)
   })

@@ -108,8 +108,8 @@ export class SessionStore {
   /** Deletes a batch of expired sessions. Returns their number. */
   async purge(limit = 500): Promise<number> {
     await this.#uses.write()
-    const where = { $or: expiredSessions(this.#now(), writeDelay) }
-    return deleteBatch(this.#orm.em.fork(), StoredSession, { where, key: 'digest' }, limit)
+    const expired = expiredSessions(this.#now(), writeDelay)
+    return deleteBatch(this.#orm.em.fork(), StoredSession, expired, limit)
   }
 
   /** Ends a session. */
