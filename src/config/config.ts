@@ -78,8 +78,6 @@ function readSettings(environment: Environment) {
       'info',
     ),
   }
-  if (settings.workers > 1 && storage.databaseUrl === 'sqlite::memory:')
-    environment.reject('WORKERS', 'must be 1, because processes cannot share a database in memory')
   if (production && !settings.throttle) environment.reject('THROTTLE', 'must be on in production')
   return settings
 }

@@ -20,7 +20,7 @@ export function readStorage(environment: Environment) {
     /** Commands need it, because the password rules reject a password that consists of this name. */
     siteName: environment.read('SITE_NAME', label(50), defaultName),
     dataDir,
-    /** `sqlite:` and an absolute path, `sqlite::memory:`, or a PostgreSQL URL, which may contain a password. */
+    /** `sqlite:` and an absolute path, or a PostgreSQL URL, which may contain a password. */
     databaseUrl: environment.read('DATABASE_URL', database, `sqlite:${join(dataDir, 'site.sqlite')}`),
     // At least two, because the migration lock occupies one connection.
     databasePool: environment.read('DATABASE_POOL', wholeNumber(2, 1000), 10),
@@ -34,9 +34,9 @@ export const database: VariableType<string> = {
 }
 
 function sqliteUrl(text: string): string | undefined {
-  const path = text.startsWith('sqlite:') ? text.slice('sqlite:'.length) : ''
-  if (path === ':memory:') return text
-  return path === '' ? undefined : `sqlite:${resolve(path)}`
+  // With a colon, SQLite would open a database in memory.
+  const [, path] = /^sqlite:([^:].*)$/.exec(text) ?? []
+  return path && `sqlite:${resolve(path)}`
 }
 
 // Rejects unknown parameters, because the driver would silently ignore them.

@@ -11,8 +11,8 @@ import { Migrator } from '@mikro-orm/migrations'
 export interface Dialect {
   /** MikroORM's options for the driver and the connection. */
   readonly options: Partial<Options>
-  /** The options for migrations and copies, which may take or wait longer than requests. A database in memory has none. */
-  readonly unlimitedOptions?: Partial<Options>
+  /** The options for migrations and copies, which may take or wait longer than requests. */
+  readonly unlimitedOptions: Partial<Options>
   /** Lifts the time limits of the server until the end of the transaction. */
   liftTimeLimits?(em: EntityManager): Promise<void>
   /** Locks the migrations until the end of the transaction, and sets the time limits of the server. SQLite needs neither. */

@@ -17,8 +17,7 @@ export async function openDatabase(databaseUrl: string, options: Options): Promi
   const dialect = await loadDialect(databaseUrl, options)
   const orm = await MikroORM.init(databaseOptions(dialect.options, options))
   try {
-    if (dialect.unlimitedOptions) await migrateApart(dialect, options)
-    else await migrate(orm, dialect, options)
+    await migrate(dialect, options)
     await orm.connect()
     return orm
   } catch (error) {
@@ -28,31 +27,29 @@ export async function openDatabase(databaseUrl: string, options: Options): Promi
   }
 }
 
-/** Migrates on a connection of its own, because a migration may take or wait longer than a request. */
-async function migrateApart(dialect: Dialect, options: Options): Promise<void> {
-  const { migrations } = options
+/**
+ * Runs the migrations in one transaction, which on SQLite locks the file. Its connection is separate, because a migration may take or
+ * wait longer than a request.
+ */
+async function migrate(dialect: Dialect, { migrations, onMigrated }: Options): Promise<void> {
   const apart = { ...dialect.unlimitedOptions, discovery: { warnWhenNoEntities: false } }
   const orm = await MikroORM.init(databaseOptions(apart, { entities: [], migrations }))
   try {
-    await migrate(orm, dialect, options)
+    await orm.connect()
+    // Takes no lock of the SQLite file if no migration is pending.
+    if (!dialect.prepareMigrations && (await pendingMigrations(orm.em.fork(), migrations)).length === 0)
+      return
+    const ran = await orm.em.fork().transactional(async (em) => {
+      await dialect.prepareMigrations?.(em)
+      const transaction: Transaction = em.getTransactionContext()
+      const names = (await orm.migrator.up({ transaction })).map(({ name }) => name)
+      await pendingMigrations(em, migrations)
+      return names
+    })
+    onMigrated?.(ran)
   } finally {
     await orm.close(true)
   }
-}
-
-/** Runs the migrations in one transaction, which on SQLite locks the file. */
-async function migrate(orm: MikroORM, dialect: Dialect, { migrations, onMigrated }: Options): Promise<void> {
-  await orm.connect()
-  // Takes no lock of the SQLite file if no migration is pending.
-  if (!dialect.prepareMigrations && (await pendingMigrations(orm.em.fork(), migrations)).length === 0) return
-  const ran = await orm.em.fork().transactional(async (em) => {
-    await dialect.prepareMigrations?.(em)
-    const transaction: Transaction = em.getTransactionContext()
-    const names = (await orm.migrator.up({ transaction })).map(({ name }) => name)
-    await pendingMigrations(em, migrations)
-    return names
-  })
-  onMigrated?.(ran)
 }
 
 /**

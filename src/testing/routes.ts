@@ -1,8 +1,10 @@
 import { tmpdir } from 'node:os'
+import { MikroORM } from '@mikro-orm/core'
 import { createServices } from '../account/services.ts'
 import { createRouter } from '../app.ts'
 import { readConfig } from '../config/config.ts'
-import { openDatabase } from '../database/open-database.ts'
+import { databaseOptions } from '../database/database-options.ts'
+import { loadDialect } from '../database/open-database.ts'
 import { siteProviders } from '../features/providers/site-providers.ts'
 import { createLog } from '../log/log.ts'
 import { mails } from '../mails.ts'
@@ -37,7 +39,9 @@ export const others: readonly Route[] = [
 ].map((path) => ({ method: 'GET', path, template: path }))
 
 async function readRoutes(): Promise<Route[]> {
-  const orm = await openDatabase('sqlite::memory:', schema)
+  // Is never opened.
+  const { options } = await loadDialect('sqlite:unused')
+  const orm = await MikroORM.init(databaseOptions(options, schema))
   const variables = companyClient('http://localhost')
   const config = readConfig({
     NODE_ENV: 'test',

@@ -19,7 +19,7 @@ export interface Connected extends AsyncDisposable {
 /** Connects without a time limit for statements. Does not migrate. */
 export async function connect(databaseUrl: string): Promise<Connected> {
   const dialect = await loadDialect(databaseUrl)
-  const options = databaseOptions(dialect.unlimitedOptions ?? dialect.options, schema)
+  const options = databaseOptions(dialect.unlimitedOptions, schema)
   // The driver of the site would lock an SQLite file even for a transaction that only reads.
   const orm = await MikroORM.init(isPostgresUrl(databaseUrl) ? options : { ...options, driver: SqliteDriver })
   const em = orm.em.fork()

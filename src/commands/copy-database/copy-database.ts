@@ -55,7 +55,6 @@ export async function copyDatabase(
 function readUrl(name: string, text: string): string {
   const databaseUrl = database.parse(text)
   if (databaseUrl === undefined) throw new CommandError(`${name} must be ${database.expected}.`)
-  if (databaseUrl === 'sqlite::memory:') throw new CommandError(`${name} must not be a database in memory.`)
   return databaseUrl
 }
 

@@ -18,8 +18,7 @@ export class SharedSqliteConnection extends SqliteConnection {
   readonly sharesNativeClient = true
 
   override async connect(options?: { skipOnConnect?: boolean }): Promise<void> {
-    const path = this.config.get('dbName')
-    if (path && path !== ':memory:') makeDirectory(dirname(path))
+    makeDirectory(dirname(this.config.get('dbName')))
     await super.connect(options)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')

@@ -5,10 +5,8 @@ import { SharedSqliteDriver } from './sqlite-driver.ts'
 /** The dialect of an SQLite file, which is created at the first start. */
 export function sqlite(databaseUrl: string, { timeout = usualTimeout }: PoolOptions = {}): Dialect {
   const common = { driver: SharedSqliteDriver, dbName: databaseName(databaseUrl) }
-  const options = { ...common, driverOptions: { timeout } }
-  if (common.dbName === ':memory:') return { options }
   return {
-    options,
+    options: { ...common, driverOptions: { timeout } },
     unlimitedOptions: { ...common, driverOptions: { timeout: Math.max(timeout, migrationTimeout) } },
   }
 }
