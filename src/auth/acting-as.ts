@@ -18,10 +18,8 @@ export function actingAs(
   return (req: IncomingMessage & GivenUsers, res: ServerResponse) => {
     const { methods, at } = options
     const isFresh = methods !== undefined || at !== undefined
-    req[givenUsers] = {
-      users,
-      authentication: isFresh ? authenticationNow(undefined, methods, at) : undefined,
-    }
+    const authentication = isFresh ? authenticationNow(undefined, methods, at) : undefined
+    req[givenUsers] = users.map((user) => [classOf(user), { user, authentication, isGiven: true }])
     listener(req, res)
   }
 }

@@ -2,7 +2,7 @@ import type { ExtendableContext, Next } from 'koa'
 import { type Authentication, type Duration, isFresh, type LoginOptions } from './authentication.ts'
 import { type Class, classOf, requireClass } from './checks.ts'
 import { Misuse, type Undecided } from './errors.ts'
-import { type AuthenticatorFor, RequestState } from './state.ts'
+import { type Authenticator, RequestState } from './state.ts'
 import { challengesFor, unauthorized } from './unauthorized.ts'
 import { warnOfIneffectiveLogout } from './warnings.ts'
 
@@ -21,27 +21,24 @@ declare module 'koa' {
 /** A Koa middleware that needs `ctx.auth`. */
 export type AuthMiddleware = (ctx: AuthContext, next: Next) => unknown
 
-/** The interface of an authenticator. Extend `RequestAuthenticator` to make one. */
-export type Authenticator = AuthenticatorFor<AuthContext>
-
 /** Sets `ctx.auth`, an empty store of users, on every request. Mount it before every authenticator and guard. */
 export function auth(...none: []): (ctx: ExtendableContext & { auth?: Auth }, next: Next) => Promise<void> {
   if (none.length > 0) throw new Misuse('Call it: `app.use(auth())`, with parentheses.')
   return async (ctx, next) => {
     // A second `auth()` keeps the `ctx.auth` of the first.
     if (ctx.auth && stateOf(ctx)) return next()
-    const state = new RequestState(ctx as AuthContext)
-    ctx.auth = new Auth(ctx as AuthContext, state)
+    const state = new RequestState(ctx)
+    ctx.auth = new Auth(state)
     await next()
     state.close()
   }
 }
 
 // A static block of `Auth` sets it, so that only this package reaches the state.
-let stateOfAuth: (auth: Auth) => RequestState<AuthContext>
+let stateOfAuth: (auth: Auth) => RequestState
 
 /** The state behind `ctx.auth`. Throws `Misuse` if `auth()` is missing or another library has set `ctx.auth`. */
-export function stateOf(ctx: { auth?: unknown }): RequestState<AuthContext> {
+export function stateOf(ctx: { auth?: unknown }): RequestState {
   if (ctx.auth instanceof Auth) return stateOfAuth(ctx.auth)
   if (!ctx.auth) throw new Misuse('Add `app.use(auth())` before the first authenticator, guard or redirect.')
   throw new Misuse(
@@ -51,16 +48,14 @@ export function stateOf(ctx: { auth?: unknown }): RequestState<AuthContext> {
 
 /** The authenticated users of one request, by class. */
 export class Auth {
-  readonly #ctx: AuthContext
-  readonly #state: RequestState<AuthContext>
+  readonly #state: RequestState
 
   static {
     stateOfAuth = (auth) => auth.#state
   }
 
   /** @internal */
-  constructor(ctx: AuthContext, state: RequestState<AuthContext>) {
-    this.#ctx = ctx
+  constructor(state: RequestState) {
     this.#state = state
   }
 
@@ -74,7 +69,7 @@ export class Auth {
     const { users, authenticators } = this.#state
     this.#state.isChecked = true
     const isKnown = users.has(type) || authenticators.some(({ user }) => user === type)
-    if (!isKnown) warnOfIneffectiveLogout(this.#ctx, type)
+    if (!isKnown) warnOfIneffectiveLogout(this.#state.ctx, type)
     this.#state.logout(type)
   }
 
@@ -89,7 +84,7 @@ export class Auth {
   require<User extends object>(type: Class<User>): User {
     const user = this.get(type)
     if (user) return user
-    throw unauthorized(this.#ctx, this.#state)
+    throw unauthorized(this.#state)
   }
 
   /** Whether a user of that class is authenticated. Throws `Undecided` if an authenticator failed. */
@@ -105,7 +100,7 @@ export class Auth {
   /** When and how the user of that class authenticated. `undefined` if that is unknown, as for a token. Does not count as a check. */
   authentication(type: Class): Authentication | undefined {
     const entry = this.#state.users.get(type)
-    return entry?.authentication ?? entry?.by?.recorded?.(this.#ctx)
+    return entry?.authentication ?? entry?.by?.recorded?.(this.#state.ctx)
   }
 
   /** Like `get`, but never throws. Does not count as a check, so the warning of a missing guard remains. For logs and public pages. */
@@ -142,5 +137,5 @@ export function reportFailure(ctx: AuthContext, cause: unknown): void {
 
 /** The challenges of the route's authenticators so far, for a 401 of your own (RFC 9110 §11.6.1). */
 export function challengesOf(ctx: AuthContext): string[] {
-  return challengesFor(ctx, stateOf(ctx).authenticators)
+  return challengesFor(stateOf(ctx))
 }

@@ -118,7 +118,7 @@ function hasProof({ auth }: AuthContext, type: Class, { maxAge, methods }: Condi
 /** Rejects a request with 401, because the user is missing or has to authenticate again. */
 export function refuse(ctx: AuthContext, { types, maxAge = 0 }: Condition): never {
   const state = stateOf(ctx)
-  if (!types.some((type) => ctx.auth.has(type))) throw unauthorized(ctx, state)
-  const challenges = challengesFor(ctx, state.authenticators, Math.floor(maxAge / 1000))
+  if (!types.some((type) => ctx.auth.has(type))) throw unauthorized(state)
+  const challenges = challengesFor(state, Math.floor(maxAge / 1000))
   throw new Unauthorized(challenges, 'ERR_AUTH_CONFIRMATION_REQUIRED')
 }

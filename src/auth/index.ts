@@ -1,7 +1,6 @@
 export {
   type Auth,
   type AuthContext,
-  type Authenticator,
   type AuthMiddleware,
   auth,
   challengesOf,
@@ -35,3 +34,4 @@ export {
   SessionAuthenticator,
   SessionAuthenticator as AsyncSessionAuthenticator,
 } from './session.ts'
+export type { Authenticator } from './state.ts'

@@ -1,25 +1,28 @@
 import type { ExtendableContext } from 'koa'
 import { type Authentication, authenticationNow, type LoginOptions } from './authentication.ts'
-import { type Class, classOf, requireInstance, requireSync } from './checks.ts'
+import { type Class, requireInstance, requireSync } from './checks.ts'
 import { isHTTPError, Misuse, Undecided } from './errors.ts'
 import { warnOfUnguarded } from './warnings.ts'
 
-/** An authenticator for contexts of the type `Context`. `RequestAuthenticator` documents the members. */
-export interface AuthenticatorFor<Context> {
+/**
+ * The interface of an authenticator. Extend `RequestAuthenticator` to make one, which documents the members. `auth()` has set
+ * `ctx.auth` before it calls them.
+ */
+export interface Authenticator {
   readonly user: Class
   readonly signsIn: boolean
   readonly methods?: readonly string[] | undefined
-  attempt(ctx: Context): unknown
-  challenge(ctx: Context, maxAge?: number): string | undefined
-  isSkipped(ctx: Context): boolean
+  attempt(ctx: ExtendableContext): unknown
+  challenge(ctx: ExtendableContext, maxAge?: number): string | undefined
+  isSkipped(ctx: ExtendableContext): boolean
   /** For sessions: when and how the user authenticated in an earlier request. */
-  recorded?(ctx: Context): Authentication | undefined
+  recorded?(ctx: ExtendableContext): Authentication | undefined
 }
 
 /** A logged-in user. `by` is the authenticator that logged the user in, and `undefined` if a handler did. The entry is empty after `logout`. */
-export interface Entry<Context> {
+export interface Entry {
   readonly user?: object
-  readonly by?: AuthenticatorFor<Context> | undefined
+  readonly by?: Authenticator | undefined
   readonly authentication?: Authentication | undefined
   /** Whether the user is from `actingAs`. Sessions do not store such a user. */
   readonly isGiven?: true
@@ -30,17 +33,17 @@ export const givenUsers = Symbol('users of actingAs')
 
 /** A request of `actingAs`. */
 export interface GivenUsers {
-  [givenUsers]?: { readonly users: readonly object[]; readonly authentication: Authentication | undefined }
+  [givenUsers]?: readonly [type: Class, Entry][]
 }
 
-const loggedOut: Entry<never> = {}
+const loggedOut: Entry = {}
 
 /** What `auth()` keeps for one request. Handlers see it through `ctx.auth`, authenticators and guards through `stateOf(ctx)`. */
-export class RequestState<Context extends ExtendableContext> {
-  readonly #ctx: Context
-  readonly users = new Map<Class, Entry<Context>>()
+export class RequestState {
+  readonly ctx: ExtendableContext
+  readonly users: Map<Class, Entry>
   /** The authenticators of the route so far, in order. A 401 carries their challenges. */
-  readonly authenticators: AuthenticatorFor<Context>[] = []
+  readonly authenticators: Authenticator[] = []
   /** Called after each `login`. */
   readonly listeners: (() => void)[] = []
   /** Who found credentials that take the place of the session: an authenticator in the body, or a handler. */
@@ -48,15 +51,12 @@ export class RequestState<Context extends ExtendableContext> {
   /** Whether a guard or a handler has asked for the user, so that no warning of a missing guard is due. */
   isChecked = false
   failure: Undecided | undefined
-  #current: AuthenticatorFor<Context> | undefined
+  #current: Authenticator | undefined
   #needsCheck = false
 
-  constructor(ctx: Context) {
-    this.#ctx = ctx
-    const given = (ctx.req as GivenUsers)[givenUsers]
-    if (!given) return
-    const { users, authentication } = given
-    for (const user of users) this.users.set(classOf(user), { user, authentication, isGiven: true })
+  constructor(ctx: ExtendableContext) {
+    this.ctx = ctx
+    this.users = new Map((ctx.req as GivenUsers)[givenUsers])
   }
 
   user(type: Class): object | undefined {
@@ -91,7 +91,7 @@ export class RequestState<Context extends ExtendableContext> {
 
   /** Whether the request has an `Authorization` header, or `present` was called. If so, session authenticators are skipped. */
   get credentialsSent(): boolean {
-    return this.presented !== undefined || this.#ctx.req.headers.authorization !== undefined
+    return this.presented !== undefined || this.ctx.req.headers.authorization !== undefined
   }
 
   /** Throws `Misuse` while an authenticator is at work. Then the user is not known yet, and a login would count as its own. */
@@ -104,15 +104,15 @@ export class RequestState<Context extends ExtendableContext> {
   }
 
   /** Runs an authenticator and logs in the user that it returns. Rethrows an HTTP error, such as from `ctx.throw`. Records any other error as `failure`. */
-  async attempt(authenticator: AuthenticatorFor<Context>): Promise<void> {
+  async attempt(authenticator: Authenticator): Promise<void> {
     this.requireIdle()
     this.authenticators.push(authenticator)
     // A session authenticator may run on public pages, before the router.
-    this.#needsCheck ||= !authenticator.recorded || '_matchedRoute' in this.#ctx
-    if (this.failure || requireSync(authenticator.isSkipped(this.#ctx), '`isSkipped`')) return
+    this.#needsCheck ||= !authenticator.recorded || '_matchedRoute' in this.ctx
+    if (this.failure || requireSync(authenticator.isSkipped(this.ctx), '`isSkipped`')) return
     this.#current = authenticator
     try {
-      const user = await authenticator.attempt(this.#ctx)
+      const user = await authenticator.attempt(this.ctx)
       // A class that called `ctx.auth.login` may return the same user. Its `methods` and `at` stay.
       if (user && user !== this.user(authenticator.user)) this.login(user, authenticator.user, {})
     } catch (error) {
@@ -128,7 +128,7 @@ export class RequestState<Context extends ExtendableContext> {
   /** Called by `auth()` after the handler. Reports an unhandled failure, or warns of a route without a guard. */
   close(): void {
     if (this.isChecked) return
-    if (this.failure) this.#ctx.app.emit('error', this.failure, this.#ctx)
-    else if (this.#needsCheck) warnOfUnguarded(this.#ctx)
+    if (this.failure) this.ctx.app.emit('error', this.failure, this.ctx)
+    else if (this.#needsCheck) warnOfUnguarded(this.ctx)
   }
 }

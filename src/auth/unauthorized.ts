@@ -1,21 +1,16 @@
-import type { ExtendableContext } from 'koa'
 import { basicAuthorization, bearerAuthorization } from './authorization.ts'
 import { requireSync } from './checks.ts'
 import { Unauthorized, type UnauthorizedCode } from './errors.ts'
-import type { AuthenticatorFor, RequestState } from './state.ts'
+import type { RequestState } from './state.ts'
 
 /** The 401 of a request. Its message does not reveal whether an account exists. */
-export function unauthorized<Context extends ExtendableContext>(
-  ctx: Context,
-  state: RequestState<Context>,
-): Unauthorized {
-  const challenges = challengesFor(ctx, state.authenticators)
-  return new Unauthorized(challenges, codeOf(ctx, state, challenges))
+export function unauthorized(state: RequestState): Unauthorized {
+  const challenges = challengesFor(state)
+  return new Unauthorized(challenges, codeOf(state, challenges))
 }
 
-function codeOf<Context extends ExtendableContext>(
-  { req }: Context,
-  { presented, users }: RequestState<Context>,
+function codeOf(
+  { ctx: { req }, presented, users }: RequestState,
   challenges: readonly string[],
 ): UnauthorizedCode {
   const { authorization } = req.headers
@@ -34,12 +29,8 @@ function codeOf<Context extends ExtendableContext>(
     : 'ERR_AUTH_WRONG_CREDENTIALS'
 }
 
-/** The challenges of authenticators. `maxAge` is set, in seconds, if the user has to authenticate again. */
-export function challengesFor<Context>(
-  ctx: Context,
-  authenticators: readonly AuthenticatorFor<Context>[],
-  maxAge?: number,
-): string[] {
+/** The challenges of the route's authenticators. `maxAge` is set, in seconds, if the user has to authenticate again. */
+export function challengesFor({ ctx, authenticators }: RequestState, maxAge?: number): string[] {
   return authenticators.flatMap((each) => requireSync(each.challenge(ctx, maxAge), '`challenge`') ?? [])
 }
 
