@@ -76,6 +76,12 @@ describe('OpenIDProvider', () => {
     assert.deepEqual([user, refused, code], [undefined, 'invalid', 'auth_time'])
   })
 
+  it('V20 asks for a new sign-in by the age alone if a `prompt` is configured', async (t) => {
+    const { browser } = await serveCompany(t, { parameters: { prompt: 'select_account' } })
+    const { searchParams } = await begin(browser(), '/company?maxAge=0')
+    assert.deepEqual([searchParams.getAll('prompt'), searchParams.get('max_age')], [['select_account'], '1'])
+  })
+
   it('signs in nobody with a forged or foreign ID token', async (t) => {
     const { company, browser } = await serveCompany(t)
     const forgeries: readonly Forgery[] = [
