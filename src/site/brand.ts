@@ -1,6 +1,5 @@
 import type { BrandColor } from '../config/branding.ts'
 import type { Config } from '../config/config.ts'
-import type { SiteData } from './view-data.ts'
 
 /** The configured data of every page. */
 export function siteData({
@@ -11,15 +10,18 @@ export function siteData({
   mail,
   providers,
   publicUrl,
-}: Config): SiteData {
+}: Config) {
   return {
     site: siteName,
+    // Without it, each page has the origin of its request.
     ...(publicUrl && { origin: publicUrl.origin }),
     tagline: siteTagline,
     support: supportUrl,
+    // Whether pages load `/brand.css`.
     hasBrandColor: brandColor !== undefined,
     hasMail: mail !== undefined,
     providers: providers.map(({ id, label }) => ({ id, label })),
+    // The folder of the mails, if the site writes them to files.
     mailFolder: mail?.server ? undefined : mail?.folder,
   }
 }

@@ -1,23 +1,7 @@
-/** The same data for every request, from the configuration. */
-export interface SiteData {
-  /** The name of the site. */
-  readonly site?: string
-  /** The version of the static files, for their URLs. */
-  readonly version?: string
-  /** A sentence about the site, for its home page and for previews of links to it. */
-  readonly tagline?: string | undefined
-  /** The `https:` or `mailto:` URL for questions, if it is configured. */
-  readonly support?: string | undefined
-  /** Whether pages load `/brand.css`, which has the configured accent colours. */
-  readonly hasBrandColor?: boolean
-  readonly hasMail?: boolean
-  /** The identity providers that users can sign in with. */
-  readonly providers?: readonly { readonly id: string; readonly label: string }[]
-  /** The origin of `PUBLIC_URL`. Without it, each page has the origin of its request. */
-  readonly origin?: string
-  /** The folder of the mails, if the site writes them to files. */
-  readonly mailFolder?: string | undefined
-}
+import type { siteData } from './brand.ts'
+
+/** The same data for every request. `version` is that of the static files, for their URLs. */
+export type SiteData = Partial<ReturnType<typeof siteData>> & { readonly version?: string }
 
 /** The data of every page. */
 export type Common = SiteData & {
