@@ -57,13 +57,11 @@ export interface FieldError {
 /** 429 or 503 with `Retry-After` (RFC 9110 §10.2.3). */
 export class TryLater extends Refusal {
   override readonly name = 'TryLater'
-  readonly seconds: number
   /** The rate limit that is used up, for the log. */
   readonly allowance: string | undefined
 
   constructor(status: 429 | 503, detail: string, seconds: number, allowance?: string) {
     super(status === 429 ? 'rate_limited' : 'busy', detail, { 'Retry-After': String(seconds) })
-    this.seconds = seconds
     this.allowance = allowance
   }
 }

@@ -177,7 +177,7 @@ describe('Throttle', () => {
     const throttle = new Throttle(orm, () => now)
     await flood([throttle], Array(10).fill(guess), wrong)
     const whenRefused = throttle.attempt(guess, right)
-    await assert.rejects(whenRefused, { status: 429, seconds: 900 })
+    await assert.rejects(whenRefused, { status: 429, headers: { 'Retry-After': '900' } })
     now = start
     assert.equal(await throttle.attempt(guess, right), 'right')
     while ((await throttle.purge()) > 0);
@@ -191,7 +191,10 @@ describe('Throttle', () => {
     const { orm } = await openOne(t)
     const start = Date.parse('2026-11-21T12:00:00Z')
     await flood([new Throttle(orm, () => start + 120_000)], Array(10).fill(guess), wrong)
-    await assert.rejects(new Throttle(orm, () => start).attempt(guess, right), { status: 429, seconds: 900 })
+    await assert.rejects(new Throttle(orm, () => start).attempt(guess, right), {
+      status: 429,
+      headers: { 'Retry-After': '900' },
+    })
   })
 
   test('D1 counts the attempts of one and a half windows at most, and never too few', async (t) => {
@@ -329,7 +332,7 @@ describe('Throttle', () => {
     const throttle = new Throttle(orm)
     const { gate, running } = await runTen(throttle)
     const start = performance.now()
-    await assert.rejects(throttle.attempt(guess, right), { status: 429, seconds: 5 })
+    await assert.rejects(throttle.attempt(guess, right), { status: 429, headers: { 'Retry-After': '5' } })
     assert.ok(performance.now() - start >= 5_000)
     gate.resolve('right')
     await Promise.all(running)

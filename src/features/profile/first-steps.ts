@@ -6,16 +6,11 @@ import { day } from '../../durations.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { isVerified, User } from '../../users/user.ts'
 
-export interface FirstStep {
-  readonly kind: 'address' | 'passkey' | 'app'
-  readonly isDone: boolean
-}
-
 /** The steps to a safe account. `undefined` if the account is more than a day old, or if all steps are done. */
-export async function firstSteps(services: Services, ctx: SiteContext): Promise<FirstStep[] | undefined> {
+export async function firstSteps(services: Services, ctx: SiteContext) {
   const user = ctx.auth.require(User)
   if (Date.now() - user.createdAt.getTime() > day) return undefined
-  const steps: FirstStep[] = []
+  const steps: { kind: 'address' | 'passkey' | 'app'; isDone: boolean }[] = []
   if (services.outbox) steps.push({ kind: 'address', isDone: isVerified(user) })
   if (relyingParty(services, ctx)) steps.push({ kind: 'passkey', isDone: await hasPasskey(ctx, user) })
   if (services.secretBox) steps.push({ kind: 'app', isDone: Boolean(user.secondFactorAt) })
