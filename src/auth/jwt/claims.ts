@@ -15,12 +15,8 @@ export interface ClaimOptions {
 export type ClaimRules = Required<ClaimOptions>
 
 /** Fills in the defaults. Throws `Misuse` if an option is missing or out of range. */
-export function claimRules({
-  issuer,
-  audience,
-  leeway = 0,
-  now = () => Date.now(),
-}: ClaimOptions): ClaimRules {
+export function claimRules(options: ClaimOptions): ClaimRules {
+  const { issuer, audience, leeway = 0, now = () => Date.now() } = options
   if (!issuer || !audience) throw new Misuse('Tokens need an `issuer` and an `audience`.')
   if (!(Number.isFinite(leeway) && leeway >= 0 && leeway <= 60))
     throw new Misuse('The `leeway` of tokens is 0 to 60 seconds.')

@@ -10,9 +10,7 @@ type OpenID = typeof openid
 type ScopedOptions = ProviderOptions & { readonly scope: string }
 
 /** The part of a provider that does not depend on OpenID Connect. */
-export abstract class BaseProvider<Options extends ScopedOptions = ScopedOptions>
-  implements IdentityProvider
-{
+export abstract class BaseProvider<Options extends ScopedOptions> implements IdentityProvider {
   readonly name: string
   protected readonly options: Options
   #configuration: Promise<openid.Configuration> | undefined
