@@ -53,9 +53,12 @@ export function requestLog(log: Logger, trail: { record(event: AuditEvent): Prom
     const duration = (performance.now() - start) / 1000
     const finished: FinishedRequest = { ctx, start, duration }
     requestFinished.publish(finished)
+    const trace = ctx.isFromProxy ? traceOf(ctx) : undefined
     const line = {
       request,
-      ...(ctx.isFromProxy && traceOf(ctx)),
+      // pino omits what is undefined.
+      trace_id: trace?.trace_id,
+      span_id: trace?.span_id,
       'client.address': ctx.ip,
       'user.id': userOf(ctx),
       'http.request.method': ctx.method,
@@ -63,12 +66,17 @@ export function requestLog(log: Logger, trail: { record(event: AuditEvent): Prom
       'url.path': ctx.path.slice(0, longestPath),
       'http.response.status_code': ctx.status,
       // In seconds.
-      'http.server.request.duration': Number(duration.toFixed(4)),
+      'http.server.request.duration': rounded(duration),
       'db.client.operation.count': statements.count,
-      'db.client.operation.duration': Number(statements.duration.toFixed(4)),
+      'db.client.operation.duration': rounded(statements.duration),
     }
     log.info(line, 'request')
   }
+}
+
+/** Seconds with four decimal places. */
+function rounded(seconds: number): number {
+  return Math.round(seconds * 10_000) / 10_000
 }
 
 /** The template of the path, such as `/account/tokens/:id`. `undefined` for files and unknown paths. */
