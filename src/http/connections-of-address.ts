@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { blockOf, networkOf } from '../throttle/network.ts'
+import { Places } from '../throttle/places.ts'
 
 /**
  * Closes new connections of an address that has too many open ones, so that one client cannot use up all connections. An IPv6
@@ -10,21 +11,12 @@ export function limitConnectionsOfAddress(
   limit: number,
   isProxy: (address: string) => boolean,
 ): void {
-  const open = new Map<string, number>()
-  const countOf = (name: string) => open.get(name) ?? 0
+  const open = new Places()
   server.on('connection', (socket) => {
     const { remoteAddress } = socket
     if (remoteAddress === undefined || isProxy(remoteAddress)) return
-    const network = networkOf(remoteAddress)
-    const block = blockOf(remoteAddress)
-    if (countOf(network) >= limit || countOf(block) >= 2 * limit) return socket.destroy()
-    for (const name of [network, block]) open.set(name, countOf(name) + 1)
-    socket.once('close', () => {
-      for (const name of [network, block]) {
-        const left = countOf(name) - 1
-        if (left > 0) open.set(name, left)
-        else open.delete(name)
-      }
-    })
+    const place = open.take({ [networkOf(remoteAddress)]: limit, [blockOf(remoteAddress)]: 2 * limit })
+    if (!place) return socket.destroy()
+    socket.once('close', () => place[Symbol.dispose]())
   })
 }

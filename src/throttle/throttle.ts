@@ -7,8 +7,9 @@ import { AttemptCount } from './attempt-count.ts'
 import { type Counter, countersOf, prefixOf } from './counter.ts'
 import { reserve, settle } from './counts.ts'
 import { blockOf, networkOf } from './network.ts'
+import { Places } from './places.ts'
+import { TaskQueue } from './task-queue.ts'
 import { tooMany } from './too-many.ts'
-import { PendingLimit, TaskQueue } from './waiting-attempts.ts'
 
 // How long an attempt waits for a reservation, the pause between retries, and `Retry-After` of a busy throttle. In milliseconds.
 const longestWait = 5_000
@@ -36,7 +37,7 @@ export class Throttle {
   readonly #orm: MikroORM
   readonly #now: () => number
   readonly #maxRows: number
-  readonly #pending = new PendingLimit()
+  readonly #waiting = new Places()
   readonly #reservations = new TaskQueue()
   #isFull = false
 
@@ -92,7 +93,7 @@ export class Throttle {
   }
 
   async #reserve(attempt: Attempt): Promise<readonly Counter[]> {
-    using place = this.#pending.enter(this.#countersOf(attempt))
+    using place = this.#waiting.take(Object.fromEntries(this.#countersOf(attempt).map(waitingLimit)))
     if (!place) throw tooMany(busy)
     for (const until = performance.now() + longestWait; ; ) {
       const counters = this.#countersOf(attempt)
@@ -111,6 +112,12 @@ export class Throttle {
     const counted = { action, values, allowances: device === undefined ? allowances : fromDevice }
     return countersOf(counted, { now: this.#now(), isFull: this.#isFull })
   }
+}
+
+// Attempts that wait for one counter, so that a flood does not block the database. A counter by account has a lower limit, so that a
+// flood at one account leaves room for the others of its network.
+function waitingLimit({ allowance, names: [name] }: Counter): [string, number] {
+  return [name, allowance.by.includes('account') ? 100 : 200]
 }
 
 /** Resets the limits on guessing the password of an account, for example after a password reset. */
