@@ -21,19 +21,8 @@ ${lines.join('\n')}
   --yes        confirm that all users are signed out
   --json       print JSON, one object a line. To hide the output of npm: npm run --silent user -- list --json
 
-If a user has forgotten the password, use reset, or reset-link if the site sends no mail. The link works once, for one hour.
-The old password works until the user chooses a new one. The new password ends all sessions and tokens, and clears the account's
-rate limit for passwords. You never see the password. Reset links are for users only: for an admin, use set-password.
-
-If a user has lost the authenticator app and all recovery codes, check who is asking, then use remove-factors. After that, the
-password alone signs in. A verified address gets a notice if the site sends mail. list shows which accounts have an app or
-passkeys.
-
-Passwords are never arguments, because other users of the machine could read them. The commands ask for a password
-without showing it. Without a terminal they read the first line of standard input.
-
-After disable, POST /validateLoggedInUser accepts signed tokens (JWT) for up to 15 more minutes, because this route runs no
-query.
+add and set-password ask for a password. Without a terminal, they read the first line of standard input.
+docs/operations.md, "Accounts", explains what to do for a forgotten password or a lost authenticator app.
 
 The commands use the database of the site: DATABASE_URL, or site.sqlite in DATA_DIR (data/). Links start with PUBLIC_URL, or with
 http://localhost:PORT in development.`
