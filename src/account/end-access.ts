@@ -32,19 +32,12 @@ export async function overwritePassword(
 /**
  * Deletes the sessions and tokens of a user or of several users, and returns their numbers. Deletes one-time links and known devices too. An
  * attacker with the old password could have added devices, each with its own rate limit.
- *
- * @param renewed the digest of a session that remains until `renewSession` replaces it
  */
 export async function endAccess(
   em: EntityManager,
   id: string | string[],
-  renewed = '',
 ): Promise<{ sessions: number; tokens: number }> {
-  const sessions = await em.nativeDelete(
-    StoredSession,
-    { user: id, digest: { $ne: renewed } },
-    { filters: false },
-  )
+  const sessions = await em.nativeDelete(StoredSession, { user: id }, { filters: false })
   const tokens = await em.nativeDelete(UserToken, { user: id }, { filters: false })
   await em.nativeDelete(OneTimeToken, { user: id })
   await em.nativeDelete(Device, { user: id }, { filters: false })

@@ -8,8 +8,7 @@ import { Device } from '../devices/devices.ts'
 import { type Notice, notify } from '../notify.ts'
 import type { Services } from '../services.ts'
 import { changeAccount } from '../sessions/change-account.ts'
-import { renewSession } from '../sessions/session-cookie.ts'
-import { currentDigest } from '../sessions/session-store.ts'
+import { renewSession } from '../sessions/current-session.ts'
 import { StoredSession } from '../sessions/stored-session.ts'
 import { RecoveryCode, replaceRecoveryCodes } from './recovery-codes.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -51,7 +50,7 @@ export async function turnOn(
     const box = boxForSetUp(services, user)
     if (!(await useTotpCode(em, box, { user: user.id, code, isSetUp: true }))) return undefined
     await changeCredentials(em, user.id, { secondFactorAt })
-    await em.nativeDelete(StoredSession, { user: user.id, digest: { $ne: currentDigest(ctx) } })
+    await em.nativeDelete(StoredSession, { user: user.id })
     // Each known device has its own limit of guesses, and a thief of the password could have added a device.
     await em.nativeDelete(Device, { user: user.id })
     await notify(services, ctx, em, user, appAdded)

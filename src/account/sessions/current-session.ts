@@ -20,3 +20,20 @@ export async function requireSession(em: EntityManager, ctx: SiteContext): Promi
   )
   if (!found) throw signedOut()
 }
+
+/**
+ * Gives the session of this request a new identifier after a proof of identity (ASVS 7.2.4). The session middleware saves the session
+ * after the handler.
+ *
+ * @param methods the methods of the proof (RFC 8176). They are added to the methods of the session
+ * @param at when the user gave the proof
+ */
+export function renewSession(
+  ctx: SiteContext,
+  user: User,
+  methods: readonly string[],
+  at = new Date(),
+): void {
+  const earlier = ctx.auth.authentication(User)?.methods ?? []
+  ctx.auth.login(user, User, { methods: [...new Set([...earlier, ...methods])], at })
+}

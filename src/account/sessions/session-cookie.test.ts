@@ -13,7 +13,7 @@ import { startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { onlySqlite } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
-import { renewSession, sessionCookie } from './session-cookie.ts'
+import { replaceSession, sessionCookie } from './session-cookie.ts'
 import { SessionStore } from './session-store.ts'
 
 describe('sessionCookie', () => {
@@ -182,7 +182,7 @@ async function siteWithHandlers(t: TestContext) {
     if (ctx.path.endsWith('throws')) throw new Error('on purpose')
     begun.resolve()
     if (ctx.path.startsWith('/slow')) await released.promise
-    if (ctx.path === '/slow-proof') renewSession(ctx, ctx.auth.require(User), ['pwd'])
+    if (ctx.path === '/slow-proof') replaceSession(ctx, ctx.auth.require(User), ['pwd'])
     ctx.body = 'done'
   })
   const { url } = await serve(t, app)

@@ -6,6 +6,7 @@ import { newIdentifier } from '../../database/identifier.ts'
 import { HostCookie } from '../../site/host-cookie.ts'
 import type { SiteContext } from '../../site/site-context.ts'
 import { User } from '../../users/user.ts'
+import { renewSession } from './current-session.ts'
 import { ownData, type SessionStore } from './session-store.ts'
 import { limits } from './stored-session.ts'
 
@@ -50,25 +51,22 @@ function mayUseSession(ctx: Context): boolean {
 }
 
 // The requests whose new session replaces the one in the cookie.
-const renewing = new WeakSet<object>()
+const replacing = new WeakSet<object>()
 
 /**
- * Gives the session of this request a new identifier after a proof of identity (ASVS 7.2.4). The session middleware deletes the old row
- * and inserts the new one in one transaction, after the handler. If the old session has ended, the request fails with 409, and no
- * session starts.
+ * Gives the session of this request a new identifier after a proof of identity, and deletes the old row in the transaction that inserts
+ * the new one. If the old session has ended, the request fails with 409, and no session starts.
  *
- * @param methods the methods of the proof (RFC 8176). They are added to the methods of the session
  * @param at when the user gave the proof
  */
-export function renewSession(
+export function replaceSession(
   ctx: SiteContext,
   user: User,
   methods: readonly string[],
   at = new Date(),
 ): void {
-  const earlier = ctx.auth.authentication(User)?.methods ?? []
-  ctx.auth.login(user, User, { methods: [...new Set([...earlier, ...methods])], at })
-  renewing.add(ctx)
+  renewSession(ctx, user, methods, at)
+  replacing.add(ctx)
 }
 
 // Properties of the context. A `WeakMap` would cost time at each garbage collection.
@@ -99,7 +97,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
       const account = ctx.auth.peek(User)
       const methods = ctx.auth.authentication(User)?.methods
       const client = { userAgent: ctx.get('User-Agent'), address: ctx.ip }
-      const replaces = renewing.has(ctx) ? ctx[existing] : undefined
+      const replaces = replacing.has(ctx) ? ctx[existing] : undefined
       await store.start(id, data, { isKept, ...client, account, methods, replaces })
       ctx[existing] = id
       ctx[started] = content
@@ -107,7 +105,7 @@ function storeFor(store: SessionStore, cookie: HostCookie) {
     async destroy(id: string, options: StoreOptions) {
       const ctx = contextOf(options)
       // `store.start` deletes the replaced session in its own transaction.
-      if (ctx[existing] === id && renewing.has(ctx)) return
+      if (ctx[existing] === id && replacing.has(ctx)) return
       // koa-session also creates identifiers for visitors. Those are not in the store.
       if (ctx[existing] === id) await store.destroy(id)
       // A logout ends the session in the cookie, even if credentials took precedence over it.

@@ -7,8 +7,9 @@ import { countTokens } from '../../account/own-tokens.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
-import { renewSession } from '../../account/sessions/session-cookie.ts'
+import { renewSession } from '../../account/sessions/current-session.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
+import { StoredSession } from '../../account/sessions/stored-session.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
@@ -85,8 +86,10 @@ async function replacePassword(services: Services, ctx: SiteContext, password: s
   return changeAccount(ctx, async (em, user) => {
     // The time is read after the lock is acquired, because waiting for the lock may take seconds.
     await changeCredentials(em, user.id, { passwordHash, passwordChangedAt: new Date() })
+    // The session of this request continues under a new identifier.
+    await em.nativeDelete(StoredSession, { digest: currentDigest(ctx), user: user.id })
     await notify(services, ctx, em, user, passwordChanged)
-    return endAccess(em, user.id, currentDigest(ctx))
+    return endAccess(em, user.id)
   })
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../account/passkeys/check-passkey.ts'
 import { verifyCode, wrongCode } from '../../account/second-factor/verify-code.ts'
 import type { Services } from '../../account/services.ts'
-import { renewSession } from '../../account/sessions/session-cookie.ts'
+import { replaceSession } from '../../account/sessions/session-cookie.ts'
 import { FieldRefusal, Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { fieldsOf, formAgain, refuseProblems, textFields } from '../../site/form.ts'
@@ -79,7 +79,7 @@ async function checkProof(services: Services, ctx: SiteContext, user: User): Pro
 }
 
 function completeConfirmation(ctx: SiteContext, user: User, methods: readonly string[]): void {
-  renewSession(ctx, user, methods)
+  replaceSession(ctx, user, methods)
   audit(ctx, 'confirmed', user)
   const path = requestedNext(ctx) ?? '/account'
   // The start page of a section shows a notice, because the user has to press the button on it again.

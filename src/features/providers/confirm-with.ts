@@ -3,7 +3,7 @@ import { afterSignIn, requestedNext, withNextPath } from '../../account/complete
 import { isRecent } from '../../account/fresh.ts'
 import { owner } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
-import { renewSession } from '../../account/sessions/session-cookie.ts'
+import { replaceSession } from '../../account/sessions/session-cookie.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
@@ -46,7 +46,7 @@ export async function confirmIdentity(
   const at = await provenAt(ctx, user, identity)
   if (!isRecent(at))
     return seeOther(ctx, again, `${label} did not ask you to sign in again. Confirm in another way.`)
-  renewSession(ctx, user, [], at)
+  replaceSession(ctx, user, [], at)
   audit(ctx, 'confirmed', user, { detail: `With ${label}` })
   seeOther(ctx, afterSignIn(next), 'Thank you. You can continue now.')
 }
