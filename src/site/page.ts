@@ -49,8 +49,7 @@ export function views(data: SiteData, theme?: HostCookie): Render {
     names.set(file, name)
     eta.loadTemplate(name, readFileSync(join(folder, file), 'utf8'))
   }
-  // Without a context, koa-views returns `ctx.render`. As middleware, it would add functions to each request, and V8 would free the memory
-  // of the request late.
+  // Without a context, koa-views returns `ctx.render` itself, so that no request needs functions of its own. V8 kept those for long.
   const renderByKoaViews = (koaViews(folder, { extension: 'eta' }) as unknown as () => Render)()
   // koa-views calls `fs.stat` for each response, in the thread pool that bcrypt uses too. A known template is in memory, so it is
   // rendered directly. koa-views reports an unknown name.
