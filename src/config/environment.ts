@@ -10,7 +10,6 @@ export interface VariableType<Value> {
 /** The environment is not valid. The message has one line for each mistake. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
-  readonly code = 'CONFIG'
 }
 
 /** Reads environment variables and collects all mistakes, so that a start reports them together. */

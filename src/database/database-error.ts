@@ -3,7 +3,6 @@ import { databaseName, isPostgresUrl } from './database-url.ts'
 /** The database cannot be used. The message is for the operator. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
-  readonly code = 'DATABASE'
 }
 
 /** The code of a database error, or `no response`. Do not show the message of the error, because it may contain SQL with values. */
