@@ -27,8 +27,7 @@ export interface Call {
   readonly print: (line: string) => void
 }
 
-type Flag = 'admin' | 'generate' | 'invite' | 'json' | 'yes' | Filter
-type Filter = 'disabled' | 'unverified' | 'with-factors' | 'without-factors'
+type Flag = 'admin' | 'generate' | 'invite' | 'json' | 'yes' | 'with-factors'
 
 /** The options of all commands. */
 export type Options = Readonly<Partial<Record<Flag, boolean> & Record<'name' | 'since', string>>>

@@ -12,11 +12,9 @@ import { show } from './show.ts'
 /** `usage` has the address and the options of the command, and `parseCommandLine` accepts exactly these. */
 type CommandSyntax = readonly [run: Command, usage: string, summary: string]
 
-const filters = '[--disabled] [--unverified] [--with-factors] [--without-factors]'
-
 const table: Record<string, CommandSyntax> = {
   add: [add, 'EMAIL --name NAME [--admin] [--generate] [--invite]', 'Create an account'],
-  list: [list, `[--admin] [--json] ${filters}`, 'List users or admins that meet all filters'],
+  list: [list, '[--admin] [--json] [--with-factors]', 'List users or admins'],
   show: [show, 'EMAIL [--admin] [--json]', 'Show an account, with its sessions, tokens and factors'],
   events: [events, '[EMAIL] [--admin] [--since TIME] [--json]', 'Print the events of an account, or all'],
   'end-all': [endAll, '--yes', 'End the sessions and tokens of all users'],

@@ -13,10 +13,7 @@ ${lines.join('\n')}
   --admin      use the account of an admin, not of a user. Admins can only use GET /secure
   --generate   generate a password and print it once
   --invite     mail a link to choose the first password. The link works once, for 24 hours
-  --disabled         list only disabled accounts
-  --unverified       list only accounts whose address nobody has proved
-  --with-factors     list only accounts with an authenticator app or a passkey
-  --without-factors  list only accounts with neither
+  --with-factors  list only accounts with an authenticator app or a passkey
   --since TIME  only events from this time on, such as 30m, 2h, 7d, 2026-11-28 or 2026-11-28T13:00:00Z
   --yes        confirm that all users are signed out
   --json       print JSON, one object a line. To hide the output of npm: npm run --silent user -- list --json

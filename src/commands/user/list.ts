@@ -2,14 +2,15 @@ import type { EntityManager } from '@mikro-orm/core'
 import { Passkey } from '../../account/passkeys/passkey.ts'
 import { isVerified, type User } from '../../users/user.ts'
 import { pages } from '../pages.ts'
-import type { Call, Options } from './command.ts'
+import type { Call } from './command.ts'
 
-/** Prints the accounts that meet the options. */
+/** Prints the accounts, or those with a second factor or a passkey. */
 export async function list({ em, entity, noun, database, options, print }: Call): Promise<string> {
+  const isListed = ({ totp, passkeys }: AccountRecord) => !options['with-factors'] || totp || passkeys > 0
   let printed = 0
   const selection = { orderBy: { emailKey: 'asc' }, populate: ['emailKey'] } as const
   for await (const page of pages(em, entity, selection)) {
-    for (const each of (await recordsOf(em.fork(), page)).filter((each) => isListed(each, options))) {
+    for (const each of (await recordsOf(em.fork(), page)).filter(isListed)) {
       if (printed === 0 && !options.json) print(columns('STATE', 'FACTORS', 'CREATED', 'E-MAIL', 'NAME'))
       print(options.json ? JSON.stringify(each) : line(each))
       printed += 1
@@ -31,15 +32,6 @@ async function recordsOf(em: EntityManager, accounts: readonly User[]) {
       ...{ totp: Boolean(secondFactorAt), passkeys: counts.get(id)?.length ?? 0 },
     }
   })
-}
-
-/** Whether an account meets all conditions of the options. */
-function isListed(account: AccountRecord, options: Options): boolean {
-  const hasFactors = account.totp || account.passkeys > 0
-  if (options.disabled && !account.disabledAt) return false
-  if (options.unverified && account.verified) return false
-  if (options['with-factors'] && !hasFactors) return false
-  return !(options['without-factors'] && hasFactors)
 }
 
 function line({ email, name, createdAt, disabledAt, totp, passkeys }: AccountRecord): string {
