@@ -90,7 +90,8 @@ async function drop(admin: string): Promise<void> {
 
 async function run(url: string, statement: string, ...values: string[]): Promise<void> {
   const { default: pg } = await import('pg')
-  const client = new pg.Client(url)
+  // Filling the tables takes longer than the time limit that the migrations set for the role.
+  const client = new pg.Client({ connectionString: url, options: '-c statement_timeout=0' })
   await client.connect()
   try {
     await client.query(statement, values)

@@ -62,14 +62,17 @@ installPeers()
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 console.log(machine)
+const isSaved = !quick && options.servers === undefined
 const results: Results = {}
 for (const name of names) {
   console.log(`Measuring ${name} …`)
   const found = (await measurements[name]?.()) ?? {}
   for (const [task, figures] of Object.entries(found)) results[task] = measurement(figures)
+  // Now, because a later measurement may fail.
+  if (isSaved) saveResults(results)
 }
 const missed = printTable(results)
-if (!quick && options.servers === undefined) {
+if (isSaved) {
   drawChart(saveResults(results))
   if (missed > 0) process.exitCode = 1
 }
