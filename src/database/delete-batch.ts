@@ -38,7 +38,8 @@ async function findAndDelete(
   const [key = ''] = em.getMetadata().get(entity).primaryKeys
   let deleted = 0
   for (const where of conditions) {
-    if (deleted === limit) break
+    // Users share the key of a network, so a statement may delete more rows than it has found.
+    if (deleted >= limit) break
     // The order makes PostgreSQL use the index, even if its statistics are old.
     const orderBy: object = { [Object.keys(where).at(-1) ?? key]: 'asc' }
     // MikroORM's types cannot express the fields of any entity.

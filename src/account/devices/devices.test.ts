@@ -8,7 +8,7 @@ import { type Person, signUp } from '../../testing/people.ts'
 import { startSite } from '../../testing/site.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
 import { User } from '../../users/user.ts'
-import { Devices } from './devices.ts'
+import { Device, Devices } from './devices.ts'
 
 const day = 24 * 60 * 60_000
 
@@ -105,6 +105,19 @@ describe('Devices', () => {
     if (isOnPostgres) return
     const [plan] = await sql(site, 'explain query plan select digest from devices where seen_at < 1')
     assert.match(String(plan?.detail), /USING (COVERING )?INDEX devices_seen_at_index \(seen_at<\?\)/)
+  })
+
+  test('E14 are deleted in batches even if several users share a network, which has one key', async (t) => {
+    const { site, ada, bob, clock, devices } = await openDevices(t)
+    const at = (offset: number) => new Date(clock.now + offset * day)
+    const rows = [
+      { digest: 'shared', user: ada.id, seenAt: at(-400) },
+      { digest: 'shared', user: bob.id, seenAt: at(-399) },
+      { digest: 'future 1', user: ada.id, seenAt: at(1) },
+      { digest: 'future 2', user: ada.id, seenAt: at(1) },
+    ]
+    await site.orm.em.fork().insertMany(Device, rows)
+    assert.deepEqual([await devices.purge(1), await devices.purge(1), await devices.purge(1)], [2, 1, 1])
   })
 
   test('P4 are unknown and are deleted if their last sign-in is in the future', async (t) => {
