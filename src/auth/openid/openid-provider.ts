@@ -58,7 +58,8 @@ export class OpenIDProvider extends BaseProvider<OpenIDProviderOptions & { reado
     // The same source says the address and whether it is verified.
     const { email, email_verified } = more
     const identity = identityOf(claims.iss, { ...more, ...claims, email, email_verified })
-    if (this.options.accepts?.(identity) ?? true) return identity
+    const { accepts } = this.options
+    if (!accepts || accepts(identity)) return identity
     throw new client.AuthorizationResponseError('not accepted', {
       cause: new URLSearchParams({ error: 'not_accepted' }),
     })
