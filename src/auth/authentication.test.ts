@@ -4,7 +4,7 @@ import Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import session from 'koa-session'
 import { type AuthContext, auth } from './auth.ts'
-import type { Duration, LoginOptions } from './authentication.ts'
+import { authenticationNow, type Duration, type LoginOptions } from './authentication.ts'
 import { type Find, RequestAuthenticator } from './authenticator.ts'
 import { BasicAuthenticator } from './basic.ts'
 import { BearerAuthenticator } from './bearer.ts'
@@ -336,4 +336,8 @@ describe('ctx.auth.isFresh', () => {
     // `auth()` reports a failure that no guard has handled.
     assert.equal(errors.length, 1)
   })
+})
+
+test('the methods of a login must be a list, because a guard would find `mfa` in the text `mfa-pending`', () => {
+  assert.throws(() => authenticationNow(undefined, 'mfa-pending' as never), { name: 'Misuse' })
 })

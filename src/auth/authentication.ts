@@ -29,6 +29,8 @@ export function authenticationNow(
   at?: Date,
 ): Authentication | undefined {
   if (methods === undefined) return undefined
+  if (!isStrings(methods))
+    throw new Misuse("The `methods` of a login must be strings, as in `{ methods: ['pwd'] }`.")
   const now = Date.now()
   return { at: new Date(Math.min(at?.getTime() ?? now, now)), methods }
 }

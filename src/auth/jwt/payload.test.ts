@@ -102,6 +102,14 @@ describe('JWTPayload', () => {
 })
 
 describe('SessionToken', () => {
+  test('needs keys that verify', () => {
+    for (const keys of [undefined, {}])
+      assert.throws(() => SessionToken.authenticator(keys as never), {
+        name: 'Misuse',
+        message: /Pass the keys/,
+      })
+  })
+
   const expiration = new Date(1_800_000_000_000)
 
   test('S38 expires 900 seconds after it was created', (t) => {

@@ -2,6 +2,7 @@ import type { AuthMiddleware } from '../auth.ts'
 import type { BearerAuthorization } from '../authorization.ts'
 import { BearerAuthenticator } from '../bearer.ts'
 import { type Class, requireCall } from '../checks.ts'
+import { Misuse } from '../errors.ts'
 import type { JsonObject } from '../json-object.ts'
 import { isUUID } from '../uuid.ts'
 
@@ -77,6 +78,8 @@ export class JWTAuthenticator<Payload extends JWTPayload = JWTPayload> extends B
 
   constructor(user: JWTPayloadClass<Payload>, keys: JWTVerifier) {
     super()
+    if (typeof keys?.verify !== 'function')
+      throw new Misuse(`Pass the keys of the tokens: \`${user.name}.authenticator(new JWTKeys(…))\`.`)
     keys.register?.(user)
     this.user = user
     this.#keys = keys
