@@ -18,8 +18,8 @@ export interface Call {
   readonly email: string
   readonly options: Options
   readonly siteName: string
-  /** `undefined` if the site sends no mail. */
-  readonly mail: Config['mail']
+  /** Reads the mail settings. Returns `undefined` if the site sends no mail. */
+  readonly readMail: () => Config['mail']
   readonly variables: Variables
   /** A terminal, or a stream whose first line is a new password. */
   readonly input: Readable

@@ -33,8 +33,8 @@ export async function resetLink(call: Call): Promise<string> {
 }
 
 /** @throws {CommandError} if the site sends no mail */
-export function requireMail({ mail }: Call, remedy: string): void {
-  if (!mail) throw new CommandError(`SMTP_URL is not set, so the site sends no mail. ${remedy}`)
+export function requireMail({ readMail }: Call, remedy: string): void {
+  if (!readMail()) throw new CommandError(`SMTP_URL is not set, so the site sends no mail. ${remedy}`)
 }
 
 async function findEnabled(call: Call): Promise<User> {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { type Environment, readPart, type Variables } from '../../config/environment.ts'
+import { readPart, type Variables } from '../../config/environment.ts'
 import { readMail } from '../../config/mail.ts'
 import { readStorage } from '../../config/storage.ts'
 import { databaseName } from '../../database/database-url.ts'
@@ -37,17 +37,16 @@ async function execute(
   { run, email, options }: Request,
   given: Pick<Call, 'variables' | 'input' | 'print'>,
 ): Promise<string> {
-  const { databaseUrl, databasePool, bcryptCost, siteName, mail } = readPart(given.variables, readSettings)
+  const { databaseUrl, databasePool, bcryptCost, siteName } = readPart(given.variables, readStorage)
   setBcryptCost(bcryptCost)
   await using orm = await openDatabase(databaseUrl, { ...schema, connections: databasePool })
   const account = options.admin
     ? ({ noun: 'admin', entity: Admin } as const)
     : ({ noun: 'user', entity: User } as const)
   const database = databaseName(databaseUrl)
-  return await run({ ...given, ...account, em: orm.em.fork(), database, email, options, siteName, mail })
-}
-
-function readSettings(environment: Environment) {
-  const storage = readStorage(environment)
-  return { ...storage, mail: readMail(environment, storage) }
+  // Read only when needed, so that a mistake in `SMTP_URL` does not stop the operator from disabling an account.
+  const readMailSettings = () =>
+    readPart(given.variables, (environment) => readMail(environment, readStorage(environment)))
+  const settings = { database, siteName, readMail: readMailSettings }
+  return await run({ ...given, ...account, ...settings, em: orm.em.fork(), email, options })
 }
