@@ -76,9 +76,9 @@ const badStarts: Record<string, BadStart> = {
     variables: { NODE_OPTIONS: asNobody, JWT_SECRET: secret },
     line: /^The database .* cannot be used: SQLITE_READONLY\. Check .+\.$/,
   },
-  'a folder for the database below a file': {
-    variables: { DATABASE_URL: 'sqlite:/dev/null/koa/site.sqlite' },
-    line: /^The database \/dev\/null\/koa\/site\.sqlite cannot be used: ENOTDIR\. Check .+\.$/,
+  'a folder for the database below /proc': {
+    variables: { DATABASE_URL: 'sqlite:/proc/koa/authenticators/site.sqlite' },
+    line: /^The database \/proc\/koa\/authenticators\/site\.sqlite cannot be used: ENOENT\. Check .+\.$/,
   },
   'a folder instead of .env': {
     prepare: async (folder) => void (await mkdir(join(folder, '.env'))),
@@ -91,7 +91,7 @@ const badStarts: Record<string, BadStart> = {
     line: /^\.env cuts SITE_NAME at #, which begins a comment\. Put the value in quotes\.$/,
   },
   'a DATA_DIR that cannot be created': {
-    variables: { DATA_DIR: '/dev/null/koa' },
+    variables: { DATA_DIR: '/proc/koa' },
     line: /^DATA_DIR |^The database /,
   },
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDirectory } from '../database/make-directory.ts'
 import { ConfigError } from './environment.ts'
 
 /**
@@ -25,7 +26,7 @@ export function readDevelopmentSecret(directory: string, name: 'jwt-secret' | 's
 }
 
 function createSecret(directory: string, file: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
     writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })

@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Configuration } from '@mikro-orm/core'
 import { AbstractSqlDriver, SqliteConnection, SqlitePlatform } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
 import { type Dialect, SqliteAdapter } from 'kysely'
+import { makeDirectory } from '../make-directory.ts'
 import { KyselySqliteDriver } from './kysely-sqlite-driver.ts'
 
 /** MikroORM's SQLite driver with one shared connection, which waits for locks without blocking the event loop. */
@@ -18,7 +18,7 @@ export class SharedSqliteConnection extends SqliteConnection {
   readonly sharesNativeClient = true
 
   override async connect(options?: { skipOnConnect?: boolean }): Promise<void> {
-    await mkdir(dirname(this.config.get('dbName')), { recursive: true, mode: 0o700 })
+    makeDirectory(dirname(this.config.get('dbName')))
     await super.connect(options)
     await this.execute('pragma journal_mode = wal')
     await this.execute('pragma synchronous = normal')
