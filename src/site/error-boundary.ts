@@ -19,7 +19,7 @@ export const errorBoundary: Middleware = async (ctx, next) => {
     ctx.remove('Clear-Site-Data')
     keepSessionCookie(ctx)
     // RFC 9110 §15.5.2.
-    if (error instanceof Refusal && error.status === 401)
+    if (error instanceof Refusal && error.status === 401 && ctx.auth)
       ctx.set('WWW-Authenticate', challengesOf(ctx).join(', '))
     ctx.set(headersOf(error))
     await respond(ctx, problemOf(error, ctx.requestId))
