@@ -9,7 +9,7 @@ import { notifyOwner } from './notify-owner.ts'
 
 const factorsRemoved: Notice = {
   subject: 'Your authenticator app and passkeys were removed',
-  text: 'The operator of the site removed the authenticator app, the recovery codes and the passkeys of your account. A sign-in needs only the password.',
+  text: 'The operator of the site removed the authenticator app, the recovery codes, the passkeys and the connected accounts of your account. A sign-in needs only the password. If you have none, ask for a link to choose one.',
   needsOperator: true,
 }
 
