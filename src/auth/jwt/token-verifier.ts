@@ -12,18 +12,23 @@ interface Candidate {
   readonly algorithms?: string[]
 }
 
-const maxTokens = 5000
-
 /** Verifies tokens. Caches the claims of verified tokens by digest, so that the signature of a repeated token is verified once. */
 export class TokenVerifier {
   readonly #rules: ClaimRules
   readonly #candidates: (header: JsonObject) => readonly Candidate[]
+  readonly #maxTokens: number
   // A `Map` keeps the order of insertion: the oldest token is the first.
   readonly #claims = new Map<string, Claims>()
 
-  constructor(rules: ClaimRules, candidates: (header: JsonObject) => readonly Candidate[]) {
+  /** @param maxTokens how many claims are cached. One takes about half a kilobyte */
+  constructor(
+    rules: ClaimRules,
+    candidates: (header: JsonObject) => readonly Candidate[],
+    maxTokens = 20_000,
+  ) {
     this.#rules = rules
     this.#candidates = candidates
+    this.#maxTokens = maxTokens
   }
 
   /** The payload of a valid token with that `typ`, else `undefined`. Throws `ProviderError` if a key cannot be loaded. */
@@ -57,7 +62,7 @@ export class TokenVerifier {
       // Requests share the claims.
       this.#claims.set(digest, freeze(claims))
       const [oldest = ''] = this.#claims.keys()
-      if (this.#claims.size > maxTokens) this.#claims.delete(oldest)
+      if (this.#claims.size > this.#maxTokens) this.#claims.delete(oldest)
       return claims
     }
     return undefined
