@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { defineEntity, p, Type, wrap } from '@mikro-orm/sqlite'
+import { defineEntity, p, Type } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { openORM, openORMWith } from '../../testing/open-orm.ts'
 import { preparedRequestTo } from '../../testing/request-to.ts'
@@ -76,30 +76,6 @@ async function open(t: TestContext) {
 const isOfFindOne = (statement: string) => /^select `[a-z]0`/.test(statement) && !/ = \? /.test(statement)
 
 describe('a prepared look-up', () => {
-  test('finds the same values as MikroORM, with one statement for each look-up', async (t) => {
-    const { orm, statements, User, Token, tokens, users } = await open(t)
-    const found = await tokens.find(preparedRequestTo(orm), 'value')
-    const user = await users.find(preparedRequestTo(orm), ada.id)
-    assert.equal(statements.length, 2)
-    assert.equal(statements.some(isOfFindOne), false)
-
-    const em = orm.em.fork()
-    const expected = await em.findOneOrFail(Token, { value: 'value' }, { populate: ['user'] })
-    assert.ok(found instanceof Token && found.user instanceof User && user instanceof User)
-    assert.deepEqual(
-      { ...found, user: { ...found.user } },
-      { ...wrap(expected).toPOJO(), user: { ...expected.user } },
-    )
-    assert.deepEqual({ ...user }, { ...expected.user })
-    assert.deepEqual(user.bornAt, ada.bornAt)
-    assert.deepEqual(
-      [user.isKind, user.likes, user.motto, user.visits, user.initial()],
-      [true, ['engines'], 'forth', 7, 'A'],
-    )
-    assert.deepEqual(JSON.parse(JSON.stringify(found)), JSON.parse(JSON.stringify(expected)))
-    assert.equal('secret' in JSON.parse(JSON.stringify(user)), false)
-  })
-
   test('P1 returns the same date as MikroORM for a date stored as text if the local time zone is not UTC', async (t) => {
     const Schema = defineEntity({
       name: 'Dated',
@@ -181,17 +157,6 @@ describe('a prepared look-up', () => {
     assert.equal(await orm.em.fork().count(Token), 0)
   })
 
-  test('uses the entity manager after a handler has requested it, so that a row has one entity', async (t) => {
-    const { orm, statements, User, users } = await open(t)
-    const ctx = preparedRequestTo(orm)
-    const user = await entityManager(ctx).findOneOrFail(User, ada.id)
-    statements.splice(0)
-    assert.equal(await users.find(ctx, ada.id), user)
-    // The look-up still sends a query, because a filter may exclude the entity of the entity manager.
-    assert.equal(statements.length, 1)
-    assert.match(statements[0] ?? '', /^select `u0`\.\* .*`left_at` is null/)
-  })
-
   test('accepts only a string or a number, because an object would be a query', async (t) => {
     const { orm, User, users } = await open(t)
     const byName = new LookUp({ model: User, property: 'name' })
@@ -265,17 +230,5 @@ describe('a prepared look-up', () => {
     await preparedQueries()
     assert.equal((await preparedQueries()).length, 1)
     assert.equal((await preparedQueries()).length, 0)
-  })
-
-  test("throws MikroORM's error if the table is missing", async (t) => {
-    const { orm, Token, tokens } = await open(t)
-    await orm.em.getConnection().execute('alter table token rename to hidden')
-    const others = new LookUp({ model: Token, property: 'value', relation: 'user' })
-    for (const lookUp of [tokens, tokens, others, others])
-      await assert.rejects(async () => lookUp.find(preparedRequestTo(orm), 'value'), {
-        name: 'TableNotFoundException',
-      })
-    await orm.em.getConnection().execute('alter table hidden rename to token')
-    for (const lookUp of [tokens, others]) assert.ok(await lookUp.find(preparedRequestTo(orm), 'value'))
   })
 })
