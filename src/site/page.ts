@@ -49,7 +49,8 @@ export function views(data: SiteData, theme?: HostCookie): Render {
     names.set(file, name)
     eta.loadTemplate(name, readFileSync(join(folder, file), 'utf8'))
   }
-  // Without a context, koa-views returns `ctx.render` itself, so that no request needs functions of its own. V8 kept those for long.
+  // Without a context, koa-views returns `ctx.render` itself. A function for each request would keep the request in memory until V8
+  // collects all garbage.
   const renderByKoaViews = (koaViews(folder, { extension: 'eta' }) as unknown as () => Render)()
   // koa-views calls `fs.stat` for each response, in the thread pool that bcrypt uses too. A known template is in memory, so it is
   // rendered directly. koa-views reports an unknown name.
