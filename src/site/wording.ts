@@ -24,16 +24,18 @@ export function moment(moment: Date): string {
   return `${day(moment).slice(0, -5)}, ${moment.toISOString().slice(11, 16)} UTC`
 }
 
-const relative = new Intl.RelativeTimeFormat('en')
-
 /** Formats a past date as `2 minutes ago`, or as `21 Nov 2026` if it is more than 30 whole days ago. */
 export function ago(moment: Date, now = Date.now()): string {
   const minutes = Math.floor((now - moment.getTime()) / 60_000)
   if (minutes < 1) return 'just now'
-  if (minutes < 60) return relative.format(-minutes, 'minute')
-  if (minutes < 24 * 60) return relative.format(-Math.floor(minutes / 60), 'hour')
+  if (minutes < 60) return count(minutes, 'minute')
+  if (minutes < 24 * 60) return count(Math.floor(minutes / 60), 'hour')
   const days = Math.floor(minutes / (24 * 60))
-  return days <= 30 ? relative.format(-days, 'day') : day(moment)
+  return days <= 30 ? count(days, 'day') : day(moment)
+}
+
+function count(number: number, unit: string): string {
+  return `${number} ${unit}${number === 1 ? '' : 's'} ago`
 }
 
 /** The first letters of the first and the last word of a name, such as `GH`. */
