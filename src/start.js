@@ -2,6 +2,7 @@
 import cluster from 'node:cluster'
 import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
+import { extname } from 'node:path'
 
 // Only the owner can read new files, such as the database.
 process.umask(0o077)
@@ -32,6 +33,28 @@ if (hasFile) {
 }
 // The default folder would be below /tmp, where other users may write.
 module.enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/node`)
+inheritFormats()
 await import(`./${program}.ts`)
 // Writes the cache now, because a killed process would not write it.
 module.flushCompileCache()
+
+/**
+ * Gives a file that an ES module imports by a relative path the format of that module, if it has the same extension. Otherwise, Node
+ * reads a package.json for each file, which makes a start a fifth slower and takes 15 MB.
+ */
+function inheritFormats() {
+  const formats = new Map()
+  module.registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const { parentURL = '' } = context
+      const format = formats.get(parentURL)
+      const inherits =
+        format?.startsWith('module') && specifier.startsWith('.') && extname(specifier) === extname(parentURL)
+      const resolved = inherits
+        ? { url: new URL(specifier, parentURL).href, format, shortCircuit: true }
+        : nextResolve(specifier, context)
+      formats.set(resolved.url, resolved.format)
+      return resolved
+    },
+  })
+}
