@@ -85,6 +85,23 @@ describe('Throttle', () => {
     await settled
   })
 
+  test('lets 100 attempts at an account wait, and 200 of a network', async (t) => {
+    const { orm } = await openOne(t)
+    const now = Date.parse('2026-11-21T12:00:00Z')
+    const throttle = new Throttle(orm, () => now)
+    for (const [action, limit, places] of [
+      ['reset', 10, 100],
+      ['provider', 50, 200],
+    ] as const) {
+      const attempts = (count: number) => Array<Attempt>(count).fill({ ...guess, action })
+      await flood([throttle], attempts(limit), wrong)
+      const waits = attempts(places + 5).map((each) =>
+        throttle.attempt(each, wrong).catch(({ headers }) => headers['Retry-After']),
+      )
+      assert.deepEqual(await Promise.all(waits), [...Array(places).fill('900'), ...Array(5).fill('5')])
+    }
+  })
+
   test('D2 rejects with 429 and a whole number of seconds, after which an attempt is evaluated', async (t) => {
     const { orm } = await openOne(t)
     let now = Date.parse('2026-11-21T12:00:00Z')
@@ -185,6 +202,13 @@ describe('Throttle', () => {
       (await orm.em.fork().find(AttemptCount, {})).map(({ expiresAt }) => expiresAt),
       [start + 15 * 60_000],
     )
+  })
+
+  test('P4 ignores counts of a clock that is ten minutes ahead', async (t) => {
+    const { orm } = await openOne(t)
+    const start = Date.parse('2026-11-21T12:00:00Z')
+    await flood([new Throttle(orm, () => start + 600_000)], Array(10).fill(guess), wrong)
+    assert.equal(await new Throttle(orm, () => start).attempt(guess, right), 'right')
   })
 
   test('P4 limits `Retry-After` to the window while a clock is two minutes behind another one', async (t) => {
