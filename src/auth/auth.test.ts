@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import Koa from 'koa'
+import type Koa from 'koa'
 import { type AuthContext, auth, reportFailure } from './auth.ts'
 import { RequestAuthenticator } from './authenticator.ts'
 import { BasicAuthenticator } from './basic.ts'
 import { BearerAuthenticator } from './bearer.ts'
 import { Undecided } from './errors.ts'
 import { guard } from './guard.ts'
-import { serve } from './testing/serve.ts'
 import { serveAuth } from './testing/serve-auth.ts'
 
 /** Serves what `answer` returns, after these middlewares. */
@@ -16,13 +15,9 @@ async function serveAnswer(
   answer: (ctx: AuthContext) => unknown,
   ...before: Koa.Middleware[]
 ) {
-  const app = new Koa<object, AuthContext>()
-  app.use(auth())
-  for (const each of before) app.use(each)
-  app.use((ctx) => {
+  const { url, errors } = await serveAuth(t, ...before, (ctx) => {
     ctx.body = answer(ctx)
   })
-  const { url, errors } = await serve(t, app)
   return { url, errors, json: async () => (await fetch(url)).json() }
 }
 
@@ -169,23 +164,14 @@ describe('ctx.auth', () => {
   })
 
   test('A3 sends each challenge of the mounted authenticators once with the 401', async (t) => {
-    class ByPassword extends BasicAuthenticator {
-      readonly user = User
-      override authenticate() {}
-    }
-    class ByToken extends BearerAuthenticator {
-      readonly user = User
-      override authenticate() {}
-    }
     class ByQuery extends RequestAuthenticator {
       readonly user = User
       override attempt() {}
     }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    for (const kind of [ByPassword, ByToken, ByQuery, ByToken, ByPassword]) app.use(new kind().middleware())
-    app.use(guard(User))
-    const { url } = await serve(t, app)
+    const byQuery = new ByQuery().middleware()
+    const byPassword = BasicAuthenticator.from(User, () => undefined)
+    const byToken = BearerAuthenticator.from(User, () => undefined)
+    const { url } = await serveAuth(t, byPassword, byToken, byQuery, byToken, byPassword, guard(User))
 
     const response = await fetch(url)
 

@@ -74,13 +74,8 @@ describe('RequestAuthenticator', () => {
 
   test('responds with 500 if an authenticator returns something else than a user', async (t) => {
     class User {}
-    class Returning extends BearerAuthenticator {
-      readonly user = User
-      override authenticate() {
-        return { name: 'a plain row' }
-      }
-    }
-    const { url, errors } = await serveAuth(t, new Returning().middleware(), guard(User))
+    const returning = BearerAuthenticator.from(User, () => ({ name: 'a plain row' }))
+    const { url, errors } = await serveAuth(t, returning, guard(User))
 
     const response = await fetch(url, { headers: { authorization: 'Bearer any' } })
 
@@ -189,22 +184,10 @@ describe('RequestAuthenticator', () => {
         this.by = by
       }
     }
-    class ByPassword extends BasicAuthenticator {
-      readonly user = User
-      override authenticate({ password }: { password: string }, ctx: AuthContext) {
-        if (password === 'right') ctx.auth.login(new User('password'))
-      }
-    }
-    class ByToken extends BearerAuthenticator {
-      readonly user = User
-      override authenticate({ token }: { token: string }, ctx: AuthContext) {
-        if (token === 'right') ctx.auth.login(new User('token'))
-      }
-    }
     const { url } = await serveAuth(
       t,
-      new ByPassword().middleware(),
-      new ByToken().middleware(),
+      BasicAuthenticator.from(User, ({ password }) => (password === 'right' ? new User('password') : null)),
+      BearerAuthenticator.from(User, (token) => (token === 'right' ? new User('token') : null)),
       guard(User),
       (ctx) => {
         ctx.body = ctx.auth.require(User).by
@@ -250,13 +233,8 @@ describe('RequestAuthenticator', () => {
   })
 
   test('reports a missing auth() in the log but not to the client', async (t) => {
-    class User {}
-    class Never extends RequestAuthenticator {
-      readonly user = User
-      override attempt() {}
-    }
     const app = new Koa<object, AuthContext>()
-    app.use(new Never().middleware())
+    app.use(BearerAuthenticator.from(class User {}, () => undefined))
     const { url, errors } = await serve(t, app)
 
     const response = await fetch(url)
@@ -271,13 +249,9 @@ describe('RequestAuthenticator', () => {
 
   test('reports a `ctx.auth` that another library has set', async (t) => {
     class User {}
-    class Never extends RequestAuthenticator {
-      readonly user = User
-      override attempt() {}
-    }
     for (const [mount, middleware] of [
       ['before auth()', auth()],
-      ['instead of auth()', new Never().middleware()],
+      ['instead of auth()', BearerAuthenticator.from(User, () => undefined)],
       ['instead of auth()', guard(User)],
       ['instead of auth()', layer.redirectUnless(User, '/login')],
     ] as const) {

@@ -35,6 +35,8 @@ function adaOnly(parser: Koa.Middleware = bodyParser()) {
   return { app, calls }
 }
 
+const never = CredentialsAuthenticator.from(class User {}, () => undefined)
+
 function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const type = typeof body === 'string' ? 'application/x-www-form-urlencoded' : 'application/json'
@@ -192,24 +194,13 @@ describe('CredentialsAuthenticator', () => {
         this.by = by
       }
     }
-    class ByForm extends CredentialsAuthenticator<User> {
-      readonly user = User
-      override authenticate(_credentials: PasswordCredentials, ctx: AuthContext) {
-        ctx.auth.login(new User('form'))
-      }
-    }
-    class ByHeader extends BasicAuthenticator<User> {
-      readonly user = User
-      override authenticate({ password }: PasswordCredentials, ctx: AuthContext) {
-        if (password === 'secret') ctx.auth.login(new User('header'))
-      }
-    }
+    const byForm = CredentialsAuthenticator.from(User, () => new User('form'))
     const { url } = await serveAuth(
       t,
       bodyParser(),
-      new ByForm().middleware(),
-      new ByHeader().middleware(),
-      new ByForm().middleware(),
+      byForm,
+      BasicAuthenticator.from(User, ({ password }) => (password === 'secret' ? new User('header') : null)),
+      byForm,
       guard(User),
       (ctx) => {
         ctx.body = ctx.auth.require(User).by
@@ -226,11 +217,7 @@ describe('CredentialsAuthenticator', () => {
   })
 
   test('requires no body parser for GET, HEAD and DELETE', async (t) => {
-    class Never extends CredentialsAuthenticator {
-      readonly user = class User {}
-      override authenticate() {}
-    }
-    const { port } = await serveAuth(t, new Never().middleware(), (ctx) => {
+    const { port } = await serveAuth(t, never, (ctx) => {
       ctx.body = 'a page'
     })
 
@@ -254,14 +241,7 @@ describe('CredentialsAuthenticator', () => {
   })
 
   test('reports a missing body parser if a request has a body', async (t) => {
-    class Never extends CredentialsAuthenticator {
-      readonly user = class User {}
-      override authenticate() {}
-    }
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use(new Never().middleware())
-    const { url, errors } = await serve(t, app)
+    const { url, errors } = await serveAuth(t, never)
 
     for (const body of ['username=ada&password=secret', { username: 'ada', password: 'secret' }]) {
       const response = await post(url, body)

@@ -14,6 +14,7 @@ import { SessionAuthenticator } from './session.ts'
 import { Browser } from './testing/browser.ts'
 import { MemoryStore } from './testing/memory-store.ts'
 import { serve } from './testing/serve.ts'
+import { serveAuth } from './testing/serve-auth.ts'
 
 class User {
   readonly sessionID = 'ada'
@@ -167,9 +168,7 @@ describe('guard with { fresh }', () => {
       done,
     )
     router.get('/password', byToken, byPassword, guard(User, { methods: ['pwd', 'otp'] }), done)
-    const app = new Koa()
-    app.use(auth()).use(router.routes())
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, router)
 
     assert.equal((await fetch(`${url}/code`, { headers: basic })).status, 204)
     for (const headers of [basic, bearer])

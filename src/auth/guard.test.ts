@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import Router from '@koa/router'
-import Koa from 'koa'
-import { type AuthContext, auth } from './auth.ts'
+import type { Middleware } from 'koa'
+import type { AuthContext } from './auth.ts'
 import { BasicAuthenticator } from './basic.ts'
 import { BearerAuthenticator } from './bearer.ts'
 import { guard } from './guard.ts'
 import { redirectUnless } from './redirect-unless.ts'
-import { serve } from './testing/serve.ts'
 import { serveAuth } from './testing/serve-auth.ts'
 
 const basic = (name: string) => ({ authorization: `Basic ${btoa(`${name}:`)}` })
@@ -40,15 +39,9 @@ describe('guard', () => {
 
   test('S48 rejects a user who was logged out before the guard', async (t) => {
     class User {}
-    class ByName extends BasicAuthenticator {
-      readonly user = User
-      override authenticate(_basic: unknown, ctx: AuthContext) {
-        ctx.auth.login(new User())
-      }
-    }
     const { url } = await serveAuth(
       t,
-      new ByName().middleware(),
+      BasicAuthenticator.from(User, () => new User()),
       (ctx, next) => {
         ctx.auth.logout(User)
         return next()
@@ -90,19 +83,16 @@ describe('guard', () => {
     class User {}
     const found = Promise.withResolvers<User>()
     const slow = BearerAuthenticator.from(User, () => found.promise)
-    const app = new Koa<object, AuthContext>()
-    app.use(auth())
-    app.use((ctx, next) => {
-      // The mistake: no `await`.
-      slow(ctx, async () => {})
-      return next()
-    })
     const router = new Router<object, AuthContext>()
     router.get('/guard', guard(User))
     router.get('/redirect', redirectUnless(User, '/login'))
     router.get('/authenticator', slow)
-    app.use(router.routes())
-    const { url, errors } = await serve(t, app)
+    // The mistake: no `await`.
+    const forgetful: Middleware<object, AuthContext> = (ctx, next) => {
+      slow(ctx, async () => {})
+      return next()
+    }
+    const { url, errors } = await serveAuth(t, forgetful, router)
 
     for (const path of ['/guard', '/redirect', '/authenticator']) {
       const response = await fetch(url + path, { headers: { authorization: 'Bearer x' }, redirect: 'manual' })

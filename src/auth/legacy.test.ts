@@ -82,13 +82,8 @@ describe('assertAuthenticated', () => {
     class User {
       readonly name = 'Ada'
     }
-    class ByToken extends BearerAuthenticator<User> {
-      readonly user = User
-      override authenticate({ token }: { token: string }, ctx: AuthContext) {
-        if (token === 'right') ctx.auth.login(new User())
-      }
-    }
-    const { url } = await serveAuth(t, new ByToken().middleware(), (ctx) => {
+    const byToken = BearerAuthenticator.from(User, (token) => (token === 'right' ? new User() : undefined))
+    const { url } = await serveAuth(t, byToken, (ctx) => {
       ctx.body = assertAuthenticated(ctx, User).name
     })
 

@@ -585,13 +585,7 @@ describe('a session authenticator', () => {
     app.use(session({ maxAge: 60_000 }, app))
     app.use(auth())
     app.use(SessionAuthenticator.from(User, () => new User()))
-    class ByToken extends BearerAuthenticator<User> {
-      readonly user = User
-      override authenticate(_: BearerAuthorization, ctx: AuthContext) {
-        ctx.auth.login(new User())
-      }
-    }
-    app.use(new ByToken().middleware())
+    app.use(BearerAuthenticator.from(User, () => new User()))
     app.use(() => assert.fail('the handler must not run'))
     const { url, errors } = await serve(t, app)
 

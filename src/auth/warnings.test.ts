@@ -253,11 +253,7 @@ describe('the warning of missing fields', () => {
     const router = new Router<object, AuthContext>()
     const authenticator = CredentialsAuthenticator.from(User, () => undefined)
     router.post(route, authenticator, guard(User), answer)
-    const app = new Koa<object, AuthContext>()
-    app.use(bodyParser())
-    app.use(auth())
-    app.use(router.routes())
-    const { url } = await serve(t, app)
+    const { url } = await serveAuth(t, bodyParser(), router)
     for (const each of fields) await fetch(url + route, { method: 'POST', body: new URLSearchParams(each) })
   }
 

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import { exportJWK, generateKeyPair } from 'jose'
 import Koa from 'koa'
@@ -14,14 +12,9 @@ const algorithms: AsymmetricSigningAlgorithm[] = ['RS256', 'PS256', 'ES256', 'ES
 
 /** A node-oidc-provider whose client `robot` gets RFC 9068 access tokens. */
 async function startProvider(t: TestContext) {
-  const server = createServer()
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  // Listens first, because the provider needs its own URL.
+  const listener: RequestListener = (request, response) => provider.callback()(request, response)
+  const { url } = await serve(t, { callback: () => listener, on: () => undefined })
   const client = {
     client_id: 'robot',
     client_secret: 'analytical-engine',
@@ -46,7 +39,6 @@ async function startProvider(t: TestContext) {
       },
     },
   })
-  server.on('request', provider.callback())
   const tokenFor = async (resource: string): Promise<string> => {
     const response = await fetch(`${url}/token`, {
       method: 'POST',

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import { SignJWT } from 'jose'
 import Koa from 'koa'
@@ -28,20 +26,14 @@ async function start(t: TestContext, options: Partial<JWTIssuerOptions> = {}) {
     jwksURL: undefined as unknown,
     respond: undefined as ((response: ServerResponse) => void) | undefined,
   }
-  const server = createServer(({ url = '' }, response) => {
+  const listener: RequestListener = ({ url = '' }, response) => {
     requests.push(url)
     if (provider.respond) return provider.respond(response)
     const { url: issuer = '' } = provider
     const discovery = { issuer: provider.issuer ?? issuer, jwks_uri: provider.jwksURL ?? `${issuer}/jwks` }
     response.end(JSON.stringify(url === '/jwks' ? provider.jwks : discovery))
-  })
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  provider.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  provider.url = (await serve(t, { callback: () => listener, on: () => undefined })).url
 
   t.mock.timers.reset()
   t.mock.timers.enable({ apis: ['Date'], now: made * 1000 })

@@ -41,7 +41,12 @@ function usersWithTokens() {
   const User = users()
   const TokenSchema = defineEntity({
     name: 'Token',
-    properties: { id: id(), value: p.string().unique(), user: () => p.manyToOne(User).deleteRule('cascade') },
+    properties: {
+      id: id(),
+      value: p.string().unique(),
+      user: () => p.manyToOne(User).deleteRule('cascade'),
+      usedAt: p.datetime().nullable().hidden(),
+    },
   })
   class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
     get isValid(): boolean {
@@ -104,22 +109,7 @@ describe('ModelTokenAuthenticatable', () => {
   })
 
   test('notes the use of a valid token, if `databases` has its `lastUses`', async (t) => {
-    const User = users()
-    const TokenSchema = defineEntity({
-      name: 'Token',
-      properties: {
-        id: id(),
-        value: p.string(),
-        usedAt: p.datetime().nullable(),
-        user: () => p.manyToOne(User),
-      },
-    })
-    class Token extends ModelTokenAuthenticatable(TokenSchema.class, { value: 'value', user: 'user' }) {
-      get isValid(): boolean {
-        return true
-      }
-    }
-    TokenSchema.setClass(Token)
+    const { User, Token } = usersWithTokens()
     const { orm } = await openORM(t, User, Token)
     await orm.em.fork().insert(User, ada)
     for (const value of ['used', 'unused']) await orm.em.fork().insert(Token, tokenOf(ada, value))
@@ -382,11 +372,7 @@ describe('ModelTokenAuthenticatable', () => {
     }
     TokenSchema.setClass(Token)
     const { orm } = await openORM(t, Token)
-    const app = new Koa<object, AuthContext>()
-    app.use(databases(orm))
-    app.use(auth())
-    app.use(Token.authenticator())
-    const { url, errors } = await serve(t, app)
+    const { url, errors } = await serveAnswer(t, orm, Token.authenticator(), () => 'reached')
 
     assert.equal((await fetch(url)).status, 500)
     assert.equal(errors[0]?.message, '`user` of Token must be a relation to its user.')

@@ -5,10 +5,14 @@ import type { Reply } from '../testing/fake-provider.ts'
 import { begin, Person, read, serveProviders, signInWith, visit } from '../testing/sign-in-with.ts'
 import { OpenIDProvider, type OpenIDProviderOptions } from './openid-provider.ts'
 
-async function serveCompany(t: TestContext, options: Partial<OpenIDProviderOptions> = {}) {
+async function serveCompany(
+  t: TestContext,
+  options: Partial<OpenIDProviderOptions> = {},
+  session: { signedIn?: Person } = {},
+) {
   const [company, other] = await Promise.all([fakeOpenID(), fakeOpenID()])
   t.after(() => Promise.all([company.close(), other.close()]))
-  const { browser } = await serveProviders(t, (callback) => [
+  const make = (callback: (name: string) => string) => [
     new OpenIDProvider({
       name: 'company',
       issuer: company.url,
@@ -17,7 +21,8 @@ async function serveCompany(t: TestContext, options: Partial<OpenIDProviderOptio
       ...options,
     }),
     new OpenIDProvider({ name: 'other', issuer: other.url, callbackUrl: callback('other'), ...client }),
-  ])
+  ]
+  const { browser } = await serveProviders(t, make, session)
   return { company, other, browser }
 }
 
@@ -172,10 +177,8 @@ describe('OpenIDProvider', () => {
   })
 
   it('V13 signs in the person of the answer, also if somebody else is signed in', async (t) => {
-    const company = await fakeOpenID()
-    t.after(() => company.close())
     const eve = new Person({
-      issuer: company.url,
+      issuer: 'https://company.example',
       subject: 'eve',
       email: undefined,
       isEmailVerified: false,
@@ -184,18 +187,7 @@ describe('OpenIDProvider', () => {
       methods: [],
       claims: {},
     })
-    const { browser } = await serveProviders(
-      t,
-      (callback) => [
-        new OpenIDProvider({
-          name: 'company',
-          issuer: company.url,
-          callbackUrl: callback('company'),
-          ...client,
-        }),
-      ],
-      { signedIn: eve },
-    )
+    const { browser } = await serveCompany(t, {}, { signedIn: eve })
     assert.equal((await signInWith(browser(), '/company')).user?.subject, 'person-1')
   })
 
