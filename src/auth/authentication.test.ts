@@ -300,20 +300,7 @@ describe('ctx.auth.isFresh', () => {
 
   test('rejects an invalid duration and a missing class', async (t) => {
     const { url } = await serveAuth(t, (ctx) => {
-      const wrong = [
-        '10',
-        '10 m',
-        'm',
-        '-1m',
-        '0m',
-        '1.5h',
-        '1w',
-        '',
-        0,
-        -1,
-        Number.NaN,
-        Number.POSITIVE_INFINITY,
-      ]
+      const wrong = ['10', '10 m', '-1m', '0m', '1.5h', '1w', '', 0, -1, Number.NaN, Number.POSITIVE_INFINITY]
       for (const each of [...wrong, undefined, null, {}] as Duration[])
         assert.throws(() => ctx.auth.isFresh(User, each), { code: 'ERR_AUTH_MISUSE', message: /a duration/ })
       assert.throws(() => ctx.auth.isFresh(undefined as never, '1m'), { code: 'ERR_AUTH_MISUSE' })

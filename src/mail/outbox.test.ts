@@ -32,8 +32,7 @@ const notice: NewMail = {
   },
 }
 
-/** An outbox on the database of a site, with a clock, a log and a list of delivered mails. */
-/** By default, the background task never polls. */
+/** An outbox on the database of a site, with a clock, a log and delivered mails. By default, the background task never polls. */
 async function open(
   t: TestContext,
   {

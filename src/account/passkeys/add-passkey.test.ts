@@ -20,10 +20,6 @@ const wrong: Record<string, Overrides> = {
   'another RP ID': { rpId: 'evil.example' },
   'another type': { type: 'webauthn.get' },
   'a page that another origin embeds': { crossOrigin: true },
-  'a page that another origin embeds, with `topOrigin`': {
-    crossOrigin: true,
-    topOrigin: 'https://evil.example',
-  },
   'a top origin of another site': { topOrigin: 'https://evil.example' },
   'a `crossOrigin` that is not a boolean': { crossOrigin: 'false' },
   'no user presence': { flags: verified },

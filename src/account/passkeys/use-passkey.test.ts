@@ -20,10 +20,6 @@ const wrong: Record<string, Overrides> = {
   'another RP ID': { rpId: 'evil.example' },
   'another type': { type: 'webauthn.create' },
   'a page that another origin embeds': { crossOrigin: true },
-  'a page that another origin embeds, with `topOrigin`': {
-    crossOrigin: true,
-    topOrigin: 'https://evil.example',
-  },
   'another site as the top-level origin': { topOrigin: 'https://evil.example' },
   'no user presence': { flags: verified | eligible },
   'no user verification': { flags: present | eligible },

@@ -103,16 +103,6 @@ describe('SessionStore', () => {
     await store.destroy('not one of ours')
   })
 
-  test('writes the last use once for many concurrent requests', async (t) => {
-    const { store, get, clock, user, site } = await storeWithClock(t)
-    await store.start(id, { user }, usual)
-    clock.now += minute
-    const before = await changes(site)
-    const found = await Promise.all(Array.from({ length: 50 }, () => get(id)))
-    assert.ok(found.every((data) => data?.user === user))
-    assert.equal(await changes(site), before + 1)
-  })
-
   test('E19 keeps 100 sessions of a user: a new one replaces the least recently used', async (t) => {
     const { store, get, clock, user, site } = await storeWithClock(t)
     const { id: other } = await signUp(site, 'Bob')

@@ -84,23 +84,12 @@ function serveBoth(
 // None of these is Ada's user name, although a database may consider some of them equal to it.
 const otherNames = [
   'Ada@example.org',
-  'ADA@EXAMPLE.ORG',
   ' ada@example.org',
-  'ada@example.org ',
   'ada@example.or',
   'ada%',
-  '%',
-  '_',
-  '*',
   '',
   "' or 1=1 --",
-  'ada@example.org" or ""="',
-  'ada@example.org\\',
-  '{"$ne":""}',
-  '[object Object]',
-  'undefined',
   'null',
-  'ada＠example.org',
 ]
 
 describe('ModelAuthenticatable', () => {

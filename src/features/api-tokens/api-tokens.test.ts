@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { count, dump, sql } from '../../testing/database.ts'
 import { lockDatabase } from '../../testing/lock-database.ts'
 import { basic, bearer, password, signIn, signUp, takeToken } from '../../testing/people.ts'
 import type { Answer } from '../../testing/promises.ts'
 import { receiveMail, receiveMails } from '../../testing/receive-mails.ts'
 import { ageSessions } from '../../testing/second-factor.ts'
-import { startSite } from '../../testing/site.ts'
 import { siteWithAda } from '../../testing/site-with-ada.ts'
 import { isOnPostgres } from '../../testing/test-database.ts'
 import type { Visitor } from '../../testing/visitor.ts'
@@ -20,9 +19,9 @@ const form = /^kauth_[\w-]{49}$/
 
 describe('POST /account/tokens as JSON', () => {
   test('M1 creates an API token that is valid until it expires, and shows its value once', async (t) => {
-    const { site, person, here } = await siteWithSession(t)
+    const { site, person, ada } = await siteWithAda(t)
     const before = Date.now()
-    const { status, headers, record } = await here.json(path, { name: ' Backup ', days: 7 })
+    const { status, headers, record } = await ada.json(path, { name: ' Backup ', days: 7 })
     assert.equal(status, 201)
     assert.equal(headers['content-type'], 'application/json; charset=utf-8')
     assert.deepEqual(Object.keys(record), ['id', 'name', 'value', 'expiresAt'])
@@ -33,42 +32,42 @@ describe('POST /account/tokens as JSON', () => {
     const token = bearer(String(record.value))
     assert.equal((await program.get('/me', token)).record.id, person.id)
     // Each visitor asserts that no other response contains the value.
-    assert.ok(!(await here.get(path)).text.includes(String(record.value)))
+    assert.ok(!(await ada.get(path)).text.includes(String(record.value)))
     await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
     assert.equal((await program.get('/me', token)).status, 401)
   })
 
   test('M4 creates a token for 30 days by default, or for 1 to 365 days', async (t) => {
-    const { here } = await siteWithSession(t)
+    const { ada } = await siteWithAda(t)
     for (const days of [undefined, 1, 30, 365]) {
       const before = Date.now()
-      const { status, record } = await here.json(path, { name: 'x', days })
+      const { status, record } = await ada.json(path, { name: 'x', days })
       assert.equal(status, 201)
       assertDaysAfter(before, record.expiresAt, days ?? 30)
     }
   })
 
   test('rejects an invalid name or number of days, reports each invalid field, and creates nothing', async (t) => {
-    const { site, here } = await siteWithSession(t)
+    const { site, ada } = await siteWithAda(t)
     const names = ['', '  ', 'n'.repeat(101), 'a\nb', '\u0000', '\u202e', '\ud800', null, 1, ['x'], { a: 1 }]
     for (const name of [...names, undefined]) {
-      const { status, record } = await here.json(path, { name, days: 30 })
+      const { status, record } = await ada.json(path, { name, days: 30 })
       assert.deepEqual([status, fieldsOf(record)], [400, ['name']], JSON.stringify(name))
     }
     for (const days of [0, -1, 366, 1.5, 1e9, '30', '', null, true, [30], {}]) {
-      const { status, record } = await here.json(path, { name: 'x', days })
+      const { status, record } = await ada.json(path, { name: 'x', days })
       assert.deepEqual([status, fieldsOf(record)], [400, ['days']], JSON.stringify(days))
     }
-    const both = await here.json(path, { days: 0 })
+    const both = await ada.json(path, { days: 0 })
     assert.deepEqual([both.status, fieldsOf(both.record)], [400, ['name', 'days']])
     assert.equal(await count(site, 'user_tokens'), 0)
   })
 
   test('M2 returns a token with 256 random bits, and stores its SHA-256 instead of these bits', async (t) => {
-    const { site, here } = await siteWithSession(t)
+    const { site, ada } = await siteWithAda(t)
     const values = new Set<string>()
-    for (let i = 0; i < 10; i += 1) values.add(String((await here.json(path, { name: 'x' })).record.value))
-    values.add(await createByPage(here))
+    for (let i = 0; i < 10; i += 1) values.add(String((await ada.json(path, { name: 'x' })).record.value))
+    values.add(await createByPage(ada))
     assert.equal(values.size, 11)
     const stored = JSON.stringify(await dump(site))
     for (const value of values) {
@@ -82,40 +81,40 @@ describe('POST /account/tokens as JSON', () => {
 
 describe('POST /account/tokens as a form', () => {
   test('E16 redirects to the page that shows the token once, and a reload does not show it again and creates no other token', async (t) => {
-    const { site, person, here } = await siteWithSession(t)
+    const { site, person, ada } = await siteWithAda(t)
     const before = Date.now()
-    const { status, headers, text } = await here.form(path, { name: 'Backup', days: '90' })
+    const { status, headers, text } = await ada.form(path, { name: 'Backup', days: '90' })
     assert.deepEqual([status, headers.location], [303, path])
     assert.ok(!text.includes('kauth_'))
-    const page = await here.page(path)
+    const page = await ada.page(path)
     const [value = assert.fail()] = /kauth_[\w-]{49}/.exec(page.text) ?? []
     assert.match(page.text, new RegExp(`<textarea id="value"[^>]* readonly[^>]*>${value}</textarea>`))
     assert.match(page.text, /<label for="value">/)
     assert.equal((await site.visitor().get('/me', bearer(value))).record.id, person.id)
-    assert.ok(!(await here.page(path)).text.includes('kauth_'))
+    assert.ok(!(await ada.page(path)).text.includes('kauth_'))
     const [row, ...more] = await sql(site, 'select name, expires_at from user_tokens')
     assert.deepEqual([row?.name, more], ['Backup', []])
     assertDaysAfter(before, Number(row?.expires_at), 90)
   })
 
   test('F1 passes a token in an HttpOnly cookie for one minute, with the __Host- prefix over TLS', async (t) => {
-    const { here } = await siteWithSession(t)
-    const { cookies } = await here.form(path, { name: 'x', days: '7' })
+    const { ada } = await siteWithAda(t)
+    const { cookies } = await ada.form(path, { name: 'x', days: '7' })
     assert.match(
       cookies.find((each) => each.startsWith('new-token=')) ?? '',
       /^new-token=kauth_[\w-]{49}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax$/,
     )
-    const { ada } = await siteWithAda(t, { PUBLIC_URL: 'https://example.com' })
-    const answer = await ada.form(path, { name: 'x', days: '7' })
+    const { ada: overTls } = await siteWithAda(t, { PUBLIC_URL: 'https://example.com' })
+    const answer = await overTls.form(path, { name: 'x', days: '7' })
     assert.match(
       answer.cookies.find((each) => each.includes('new-token=')) ?? '',
       /^__Host-new-token=kauth_[\w-]{49}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     )
-    assert.match((await ada.page(path)).text, /kauth_/)
+    assert.match((await overTls.page(path)).text, /kauth_/)
   })
 
   test('shows a token only to its owner, and only until it is deleted', async (t) => {
-    const { site, here } = await siteWithSession(t)
+    const { site, ada } = await siteWithAda(t)
     const bob = await signIn(site, await signUp(site, 'Bob'))
     const shows = async (visitor: Visitor, cookie: string) => {
       visitor.cookies.set('new-token', cookie)
@@ -123,26 +122,26 @@ describe('POST /account/tokens as a form', () => {
       assert.equal(status, 200)
       return text.includes('kauth_')
     }
-    await here.form(path, { name: 'x', days: '7' })
-    const cookie = here.cookies.get('new-token') ?? assert.fail()
+    await ada.form(path, { name: 'x', days: '7' })
+    const cookie = ada.cookies.get('new-token') ?? assert.fail()
     assert.equal(await shows(bob, cookie), false)
     assert.equal(bob.cookies.has('new-token'), false, 'the cookie is cleared')
     for (const odd of ['', 'x', 'x'.repeat(43), '_'.repeat(43), '%00', `${cookie}x`])
-      assert.equal(await shows(here, odd), false, odd)
+      assert.equal(await shows(ada, odd), false, odd)
     assert.equal((await site.visitor().get('/me', { cookie: `new-token=${cookie}` })).status, 401)
     await sql(site, 'delete from user_tokens')
-    assert.equal(await shows(here, cookie), false)
+    assert.equal(await shows(ada, cookie), false)
   })
 
   test('shows the form again with the errors and the typed values', async (t) => {
-    const { site, here } = await siteWithSession(t)
+    const { site, ada } = await siteWithAda(t)
     for (const [fields, typed, sentence] of [
       [{ name: '', days: '90' }, '', 'Enter a name.'],
       [{ name: 'a\u0007<b>', days: '7' }, 'a\u0007&lt;b&gt;', 'cannot be printed'],
       [{ name: 'Backup', days: '0' }, 'Backup', '`days` must be a whole number from 1 to 365.'],
       [{ name: 'Backup', days: 'x' }, 'Backup', '`days` must be a whole number from 1 to 365.'],
     ] as const) {
-      const { status, text } = await here.form(path, fields)
+      const { status, text } = await ada.form(path, fields)
       assert.equal(status, 400)
       assert.match(text, /<title>Error: API tokens &ndash; /)
       assert.match(text, /id="error-summary" role="alert"/)
@@ -150,8 +149,8 @@ describe('POST /account/tokens as a form', () => {
       assert.ok(text.includes(`value="${typed}"`), typed)
       assert.match(text, /<a href="#(name|days)">/)
     }
-    assert.match((await here.form(path, { name: '', days: '90' })).text, /<option value="90" selected>/)
-    const twice = await here.send(
+    assert.match((await ada.form(path, { name: '', days: '90' })).text, /<option value="90" selected>/)
+    const twice = await ada.send(
       'POST',
       path,
       { 'content-type': 'application/x-www-form-urlencoded' },
@@ -162,7 +161,7 @@ describe('POST /account/tokens as a form', () => {
   })
 
   test('M5 creates no token if the session ends, the password changes or the account is disabled before the token is written', async (t) => {
-    const { site, person } = await siteWithSession(t)
+    const { site, person } = await siteWithAda(t)
     const endings = [
       'delete from sessions',
       'update users set credentials_version = credentials_version + 1',
@@ -199,10 +198,10 @@ describe('POST /account/tokens as a form', () => {
 
 describe('a new token', () => {
   test('of a session sends a notice to a verified address', async (t) => {
-    const { site, here } = await siteWithSession(t)
+    const { site, ada } = await siteWithAda(t)
     await sql(site, 'update users set email_verified_at = 1')
     await receiveMails(site)
-    await here.json(path, { name: 'CI' })
+    await ada.json(path, { name: 'CI' })
     const { subject, text } = await receiveMail(site)
     assert.equal(subject, 'An API token was created at koa-authenticators')
     assert.match(text, /It works without your password until it expires/)
@@ -211,13 +210,13 @@ describe('a new token', () => {
 
 describe('GET /account/tokens', () => {
   test('returns the name, the creation, the last use and the expiry of each token, newest first', async (t) => {
-    const { site, person, here } = await siteWithSession(t)
+    const { site, person, ada } = await siteWithAda(t)
     const before = Date.now()
-    const first = await here.json(path, { name: 'First', days: 1 })
-    const second = await here.json(path, { name: 'Second', days: 2 })
+    const first = await ada.json(path, { name: 'First', days: 1 })
+    const second = await ada.json(path, { name: 'Second', days: 2 })
     await takeToken(site, person)
     await takeToken(site, await signUp(site, 'Bob'))
-    const { status, text } = await here.get(path)
+    const { status, text } = await ada.get(path)
     assert.equal(status, 200)
     const listed = JSON.parse(text)
     assert.deepEqual(
@@ -234,31 +233,31 @@ describe('GET /account/tokens', () => {
     })
     assert.ok(Date.parse(createdAt) >= before && Date.parse(createdAt) <= Date.now())
     await site.visitor().get('/me', bearer(String(second.record.value)))
-    const used = JSON.parse((await here.get(path)).text)[1]
+    const used = JSON.parse((await ada.get(path)).text)[1]
     assert.ok(Date.parse(used.lastUsedAt) >= before && Date.parse(used.lastUsedAt) <= Date.now())
     const byPassword = await site.visitor().get(path, basic(person))
-    assert.equal(byPassword.text, (await here.get(path)).text)
+    assert.equal(byPassword.text, (await ada.get(path)).text)
   })
 
   test('omits expired tokens', async (t) => {
-    const { site, here } = await siteWithSession(t)
-    await here.json(path, { name: 'Old' })
+    const { site, ada } = await siteWithAda(t)
+    await ada.json(path, { name: 'Old' })
     await sql(site, 'update user_tokens set expires_at = ?', [Date.now()])
-    await here.json(path, { name: 'New' })
-    assert.equal(JSON.parse((await here.get(path)).text).length, 1)
-    assert.ok(!(await here.page(path)).text.includes('Old'))
+    await ada.json(path, { name: 'New' })
+    assert.equal(JSON.parse((await ada.get(path)).text).length, 1)
+    assert.ok(!(await ada.page(path)).text.includes('Old'))
   })
 
   test('shows, on the page, the last characters and a revoke button of each token, and a form with four lifetimes', async (t) => {
-    const { here } = await siteWithSession(t)
-    assert.match((await here.page(path)).text, /No API tokens/)
-    const { record } = await here.json(path, { name: 'Backup' })
-    const { text } = await here.page(path)
+    const { ada } = await siteWithAda(t)
+    assert.match((await ada.page(path)).text, /No API tokens/)
+    const { record } = await ada.json(path, { name: 'Backup' })
+    const { text } = await ada.page(path)
     const [, tail] = /(.{4})$/.exec(String(record.value)) ?? []
     assert.match(text, new RegExp(`<bdi>Backup</bdi>.*Ends in <code>${tail}</code>.*Never used`, 's'))
     assert.doesNotMatch(text, /Expires soon/)
-    await here.json(path, { name: 'CI', days: 6 })
-    assert.match((await here.page(path)).text, /<bdi>CI<\/bdi> <span class="badge warning">Expires soon</)
+    await ada.json(path, { name: 'CI', days: 6 })
+    assert.match((await ada.page(path)).text, /<bdi>CI<\/bdi> <span class="badge warning">Expires soon</)
     assert.ok(text.includes(`<form method="post" action="${path}/${record.id}/revoke" `))
     const choices = [...text.matchAll(/<option value="(\d+)"( selected)?>/g)]
     assert.deepEqual(
@@ -269,7 +268,7 @@ describe('GET /account/tokens', () => {
   })
 
   test('returns a hundred tokens at a time, with a link to older ones', async (t) => {
-    const { site, person, here } = await siteWithSession(t)
+    const { site, person, ada } = await siteWithAda(t)
     const em = site.orm.em.fork()
     for (let i = 0; i < 250; i += 1) {
       const { value, expiresAt } = issueToken()
@@ -280,9 +279,9 @@ describe('GET /account/tokens', () => {
     let next: string | undefined = path
     for (let pages = 1; next; pages += 1) {
       assert.ok(pages <= 3)
-      const { text, headers }: Answer = await here.get(next)
+      const { text, headers }: Answer = await ada.get(next)
       names.push(...JSON.parse(text).map(({ name }: { name: string }) => name))
-      const page = await here.page(next)
+      const page = await ada.page(next)
       next = /^<([^>]+)>; rel="next"$/.exec(String(headers.link))?.[1]
       assert.equal(page.text.includes('Older tokens'), next !== undefined)
     }
@@ -291,15 +290,15 @@ describe('GET /account/tokens', () => {
       Array.from({ length: 250 }, (_, i) => `Token ${249 - i}`),
     )
     for (const odd of ['before=x', 'before=', 'before=1&before=2', 'before[$ne]=x', 'before=%00'])
-      assert.equal(JSON.parse((await here.get(`${path}?${odd}`)).text).length, 100, odd)
+      assert.equal(JSON.parse((await ada.get(`${path}?${odd}`)).text).length, 100, odd)
   })
 })
 
 describe('POST /account/tokens/:id/revoke', () => {
   test('M4 ends this token immediately, and no other', async (t) => {
-    const { site, here } = await siteWithSession(t)
-    const [one, other] = [await here.json(path, { name: 'One' }), await here.json(path, { name: 'Other' })]
-    const { status, text } = await here.post(`${path}/${one.record.id}/revoke`)
+    const { site, ada } = await siteWithAda(t)
+    const [one, other] = [await ada.json(path, { name: 'One' }), await ada.json(path, { name: 'Other' })]
+    const { status, text } = await ada.post(`${path}/${one.record.id}/revoke`)
     assert.deepEqual([status, text], [204, ''])
     const use = async ({ record }: typeof one) =>
       (await site.visitor().get('/me', bearer(String(record.value)))).status
@@ -307,26 +306,26 @@ describe('POST /account/tokens/:id/revoke', () => {
   })
 
   test('redirects a form back to the page, which shows the notice of the revocation once', async (t) => {
-    const { here } = await siteWithSession(t)
-    const { record } = await here.json(path, { name: '<i>CI' })
-    const answer = await here.form(`${path}/${record.id}/revoke`, {}, html)
+    const { ada } = await siteWithAda(t)
+    const { record } = await ada.json(path, { name: '<i>CI' })
+    const answer = await ada.form(`${path}/${record.id}/revoke`, {}, html)
     assert.deepEqual([answer.status, answer.headers.location], [303, path])
-    assert.match((await here.page(path)).text, /The token “&lt;i&gt;CI” has been revoked\./)
-    assert.ok(!(await here.page(path)).text.includes('has been revoked'))
+    assert.match((await ada.page(path)).text, /The token “&lt;i&gt;CI” has been revoked\./)
+    assert.ok(!(await ada.page(path)).text.includes('has been revoked'))
   })
 
   test("C6 sends the same response for another user's token, a revoked token, an unknown id and an invalid id", async (t) => {
-    const { site, person, here } = await siteWithSession(t)
+    const { site, person, ada } = await siteWithAda(t)
     const bobs = await takeToken(site, await signUp(site, 'Bob'))
     const [row] = await sql(site, 'select id from user_tokens')
-    const { record } = await here.json(path, { name: 'x' })
-    assert.equal((await here.post(`${path}/${record.id}/revoke`)).status, 204)
+    const { record } = await ada.json(path, { name: 'x' })
+    assert.equal((await ada.post(`${path}/${record.id}/revoke`)).status, 204)
     const before = await dump(site)
     const ids = [row?.id, record.id, '01932c07-209f-7000-8000-000000000000', 'x', '%00', '%ff', '__proto__']
     for (const format of [{}, html, basic(person)]) {
       const answers = []
       for (const id of ids) {
-        const { status, headers, challenges, cookies, text } = await here.post(`${path}/${id}/revoke`, format)
+        const { status, headers, challenges, cookies, text } = await ada.post(`${path}/${id}/revoke`, format)
         const { date, ...others } = headers
         answers.push({ status, headers: others, challenges, cookies, text })
       }
@@ -337,14 +336,6 @@ describe('POST /account/tokens/:id/revoke', () => {
     assert.equal((await site.visitor().get('/me', bearer(bobs))).status, 200)
   })
 })
-
-describe('a token in use', () => {})
-
-async function siteWithSession(t: TestContext) {
-  const site = await startSite(t)
-  const person = await signUp(site, 'Ada')
-  return { site, person, here: await signIn(site, person) }
-}
 
 async function createByPage(visitor: Visitor): Promise<string> {
   await visitor.form(path, { name: 'x', days: '30' })

@@ -71,23 +71,17 @@ describe('GET /me', () => {
     const site = await startSite(t)
     const person = await signUp(site)
     const token = await takeToken(site, person)
+    // `bearerAuthorization` has tests of other header values.
     const headers: Record<string, string>[] = [
       basic(person),
-      { authorization: token },
-      { authorization: `Token ${token}` },
-      { authorization: `Bearer ${token} x` },
-      { authorization: `Bearer\t${token}` },
       { authorization: `Bearer ${token}, Bearer ${token}` },
       { cookie: `session=${token}` },
-      { 'x-authorization': `Bearer ${token}` },
     ]
     for (const each of headers) {
       const { status, challenges } = await site.visitor().get('/me', each)
       assert.deepEqual([status, challenges], [401, [bearerChallenge]], JSON.stringify(Object.keys(each)))
     }
     assert.equal((await site.visitor().get(`/me?access_token=${token}`)).status, 401)
-    for (const scheme of ['bearer', 'BEARER', 'Bearer   '])
-      assert.equal((await site.visitor().get('/me', { authorization: `${scheme} ${token}` })).status, 200)
   })
 
   test('reads no session if the request has an Authorization header', async (t) => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { count, dump, sql } from '../../testing/database.ts'
 import { basic, password, signIn, signUp } from '../../testing/people.ts'
@@ -259,21 +258,6 @@ describe('the pending address', () => {
     await ada.json('/account/close', { password: next })
     assert.equal(await count(site, 'one_time_tokens'), 0)
     assert.ok((await receiveMails(site)).every(({ to }) => to !== email))
-  })
-})
-
-describe('a site without mail', () => {
-  test('Q7 has no route to change an address', async (t) => {
-    const environment = {
-      NODE_ENV: 'production',
-      PUBLIC_URL: 'http://site.example',
-      JWT_SECRET: randomBytes(32).toString('base64'),
-    }
-    const site = await startSite(t, { ...environment, BCRYPT_COST: '10', THROTTLE: 'on' })
-    assert.equal(site.outbox, undefined)
-    for (const route of [path, `${path}/cancel`])
-      assert.equal((await site.visitor().json(route, change)).status, 404)
-    assert.equal((await site.visitor().page(path)).status, 404)
   })
 })
 

@@ -193,9 +193,9 @@ describe('POST /forgot', () => {
     }
     const silent = await startSite(t, { ...environment, BCRYPT_COST: '10', THROTTLE: 'on' })
     assert.equal(silent.outbox, undefined)
-    for (const path of ['/forgot', '/verify', '/verify?token=x'])
+    for (const path of ['/forgot', '/verify', '/verify?token=x', '/account/email'])
       assert.equal((await silent.visitor().page(path)).status, 404)
-    for (const path of ['/verify', '/account/verification'])
+    for (const path of ['/verify', '/account/verification', '/account/email', '/account/email/cancel'])
       assert.equal((await silent.visitor().post(path)).status, 404)
     const ada = await signIn(silent, await signUp(silent))
     assert.doesNotMatch((await ada.page('/account')).text, /confirm|verification/i)

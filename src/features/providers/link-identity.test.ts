@@ -242,15 +242,6 @@ describe('the callback', () => {
     assert.equal((await visitor.json('/login/with/company/callback', fields)).status, 405)
   })
 
-  test('V30 responds with 503 while the provider is down', async (t) => {
-    const { site, company } = await providerSite(t)
-    const visitor = site.visitor()
-    const answer = await answerOf(visitor)
-    await company.close()
-    assert.equal((await visitor.page(answer)).status, 503)
-    assert.equal((await site.visitor().page('/login')).status, 200)
-  })
-
   test('V36 V37 limits the flows of a network, and exists only with PROVIDERS', async (t) => {
     const { site } = await providerSite(t, { THROTTLE: 'on' })
     const statuses = new Set<number>()

@@ -59,8 +59,6 @@ describe('an ended session', () => {
   })
 })
 
-describe('GET /account/sessions', () => {})
-
 describe('a request whose session ends before its body arrives', () => {
   test('E10 M5 changes nothing on nine account routes, whether the body is a form or JSON', async (t) => {
     const { site, person, thief, owner, tokenId } = await siteWithThief(t)

@@ -141,15 +141,7 @@ describe('POST /login/passkey', () => {
 
   test('U9 rejects malformed fields, and a request that is not a form', async (t) => {
     const { site } = await passkeySite(t)
-    for (const credential of [
-      '',
-      '{}',
-      '[]',
-      'null',
-      '{"id":1}',
-      '{"id":"AA","type":"public-key","response":{}}',
-      '['.repeat(4000),
-    ]) {
+    for (const credential of ['', '{}', '['.repeat(4000)]) {
       assert.equal((await site.visitor().form('/login/passkey', { credential })).status, 401, credential)
     }
     assert.equal((await site.visitor().json('/login/passkey', { credential: '{}' })).status, 415)

@@ -134,16 +134,6 @@ describe('POST /login with Basic', () => {
       assert.deepEqual([wrong.status, wrong.cookies], [401, []], body.slice(0, 20))
     }
   })
-
-  test('takes precedence over a session, which stays unchanged', async (t) => {
-    const { site, ada } = await siteWithAda(t)
-    const bob = await signUp(site, 'Bob')
-    const sessions = (await dump(site)).sessions
-    assert.equal((await ada.post('/login?as=user', basic(bob))).record.name, 'Bob')
-    assert.equal((await ada.post('/login', basic(bob, 'wrong'))).status, 401)
-    assert.deepEqual((await dump(site)).sessions, sessions)
-    assert.equal((await ada.get('/me')).record.name, 'Ada')
-  })
 })
 
 describe('POST /login with a form', () => {
@@ -162,32 +152,8 @@ describe('POST /login with a form', () => {
   test('H1 I1 redirects to the account if `next` is no valid path on this site', async (t) => {
     const site = await startSite(t)
     const person = await signUp(site)
-    const bad = [
-      '',
-      'account',
-      '//evil.example',
-      '///evil.example',
-      '/\\evil.example',
-      '\\\\evil.example',
-      'https://evil.example/',
-      'https:evil.example',
-      'javascript:alert(1)',
-      'data:text/html,x',
-      ' /account',
-      '/\t/evil.example',
-      '/\n/evil.example',
-      '/account\r\nSet-Cookie: a=b',
-      '/%0d%0aSet-Cookie:a=b',
-      '/%2Fevil.example',
-      '/%5Cevil.example',
-      '/%09/evil.example',
-      '%2F%2Fevil.example',
-      '/%',
-      '/%ff',
-      '/\0',
-      '@evil.example',
-      `/${'x'.repeat(2048)}`,
-    ]
+    // `nextPath` has tests of all targets.
+    const bad = ['', '//evil.example', '/account\r\nSet-Cookie: a=b', '/\0', `/${'x'.repeat(2048)}`]
     for (const next of bad) {
       const { status, headers } = await site
         .visitor()
@@ -273,16 +239,6 @@ describe('POST /login with a form', () => {
     }
     assert.match(await answer({ password }), /Enter your e-mail address\./)
     assert.match(await answer({ username: '', password: '' }), /e-mail address\.[\s\S]*Enter your password\./)
-  })
-
-  test('keeps the session if the credentials are wrong', async (t) => {
-    const { site, person, ada } = await siteWithAda(t)
-    const sessions = (await dump(site)).sessions
-    const { text, cookies } = await ada.form('/login', { username: person.email, password: 'wrong' })
-    assert.deepEqual(cookies, [])
-    assert.doesNotMatch(text, /Sign out/, 'the page does not use the session')
-    assert.deepEqual((await dump(site)).sessions, sessions)
-    assert.equal((await ada.page('/account')).status, 200)
   })
 
   test('E3 changes the session identifier at every sign-in, and the old one is invalid', async (t) => {
@@ -391,13 +347,6 @@ describe('POST /login with JSON', () => {
       [{ username: { $ne: '' }, password }, [{ field: 'username', detail: strings }]],
       [{ username: [email], password }, [{ field: 'username', detail: strings }]],
       [{ username: email, password: { $ne: '' } }, [{ field: 'password', detail: strings }]],
-      [
-        { username: null, password: [password] },
-        [
-          { field: 'username', detail: strings },
-          { field: 'password', detail: strings },
-        ],
-      ],
     ]
     for (const [body, errors] of cases) {
       const { status, record, cookies } = await site.visitor().json('/login', body)
