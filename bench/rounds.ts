@@ -55,7 +55,7 @@ async function startOnce(
       all.push({ running, requests: await requestsOf(task, server, keys) })
       await checkAnswers(task, server, running.url, keys)
     }
-    for (const { running, requests } of all) await load(running, requests, warmUp)
+    for (const { running, requests } of all) await load(running, requests, warmUp * (task.warmUps ?? 1))
     for (let round = 0; round < rounds; round += 1) {
       if (performance.now() - (begin ?? 0) > secondsWithoutWrites * 1000) {
         console.warn(
