@@ -53,8 +53,8 @@ export class KyselySqliteDriver extends SqliteDriver {
       this.#database.exec('begin immediate')
       const ended = Promise.withResolvers<void>()
       ended.promise.catch(() => {})
-      const locked = new Database.SqliteError('database is locked', 'SQLITE_BUSY')
-      const timer = setTimeout(() => ended.reject(locked), this.#timeout + transactionTime).unref()
+      const fail = () => ended.reject(new Database.SqliteError('database is locked', 'SQLITE_BUSY'))
+      const timer = setTimeout(fail, this.#timeout + transactionTime).unref()
       this.#transaction = { connection, ended, timer }
     })
   }
