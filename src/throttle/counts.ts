@@ -50,16 +50,20 @@ export function settle(
 ): Promise<void> {
   const isCounted = ({ allowance }: Counter) => outcome !== undefined && allowance.counts.includes(outcome)
   return lock(orm, counters, outer, async (transaction) => {
-    const finish = async (ids: string[], change: string) => {
-      if (ids.length === 0) return
-      const statement = `update attempts set running = case when running > 0 then running - 1 else 0 end, ${change}
-        where id in (${placeholders(ids)})`
-      await connectionOf(orm).execute(statement, ids, 'run', transaction)
-    }
-    await finish(idsOf(counters.filter(isCounted)), 'used = used + 1')
+    const ids = counters.map(({ id }) => id)
+    // A list in SQL cannot be empty, and no counter is named ''.
+    const counted = ['', ...counters.filter(isCounted).map(({ id }) => id)]
+    const isCountedRow = `id in (${placeholders(counted)})`
     // A row without attempts expires, so that it is purged.
-    const expiry = 'expires_at = case when used = 0 and running <= 1 then 0 else expires_at end'
-    await finish(idsOf(counters.filter((counter) => !isCounted(counter))), expiry)
+    await connectionOf(orm).execute(
+      `update attempts set running = case when running > 0 then running - 1 else 0 end,
+       used = case when ${isCountedRow} then used + 1 else used end,
+       expires_at = case when ${isCountedRow} or used > 0 or running > 1 then expires_at else 0 end
+       where id in (${placeholders(ids)})`,
+      [...counted, ...counted, ...ids],
+      'run',
+      transaction,
+    )
   })
 }
 
@@ -71,18 +75,17 @@ function lock<Result>(
   outer: Transaction | undefined,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const names = counters.flatMap(({ names }) => names)
-  const locks = names.map((name) => hash('sha256', name, 'buffer').readBigInt64BE()).sort()
-  const statement = `select ${locks.map((each) => `pg_advisory_xact_lock(${each})`)}`
   const lockAndWork = async (transaction: Transaction) => {
-    if (isPostgres(orm.em)) await connectionOf(orm).execute(statement, [], 'run', transaction)
+    if (isPostgres(orm.em)) await connectionOf(orm).execute(locksOf(counters), [], 'run', transaction)
     return work(transaction)
   }
   return outer ? lockAndWork(outer) : connectionOf(orm).transactional(lockAndWork)
 }
 
-function idsOf(counters: Counters): string[] {
-  return counters.map(({ id }) => id)
+function locksOf(counters: Counters): string {
+  const names = counters.flatMap(({ names }) => names)
+  const locks = names.map((name) => hash('sha256', name, 'buffer').readBigInt64BE()).sort()
+  return `select ${locks.map((each) => `pg_advisory_xact_lock(${each})`)}`
 }
 
 function placeholders(values: readonly unknown[]): string {
