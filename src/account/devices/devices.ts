@@ -89,7 +89,12 @@ export class Devices {
   async rememberNetwork(ctx: ExtendableContext, user: SeenAccount, onNew: OnNewDevice): Promise<void> {
     const value = `network ${networkOf(ctx.ip)}`
     if (await this.#belongsTo(user.id, value)) return
-    await this.#store(value, user, onNew)
+    try {
+      await this.#store(value, user, onNew)
+    } catch (error) {
+      // A concurrent request of the same program may have added its network.
+      if (!(await this.#belongsTo(user.id, value))) throw error
+    }
   }
 
   /** Deletes a batch of devices with a `seenAt` over a year ago, or over two minutes in the future. Returns their number. */
@@ -106,10 +111,12 @@ export class Devices {
     return this.#orm.em.fork().transactional(async (em) => {
       // A password change or a new second factor deletes all devices. A sign-in that began before must not add one.
       if (!(await lockAccount(em, account))) return false
-      // A concurrent request of the same program may have added its network.
-      const isNew = onNew && (await em.count(Device, { digest, user }, { filters: false })) === 0
-      await em.upsert(Device, { digest, user, seenAt: new Date(this.#now()) })
-      if (!isNew) return true
+      const device = { digest, user, seenAt: new Date(this.#now()) }
+      if (!onNew) {
+        await em.upsert(Device, device)
+        return true
+      }
+      await em.insert(Device, device)
       await deleteBeyond(em, Device, { user, current: digest, limit: maxDevices })
       await onNew(em)
       return true
