@@ -204,7 +204,6 @@ async function stored(site: Site): Promise<Buffer> {
     'one_time_tokens',
   ]
   if (isOnPostgres) {
-    await site.database.open()
     const rows = await Promise.all(tables.map((each) => sql(site, `select * from ${each}`)))
     return Buffer.from(JSON.stringify(rows))
   }

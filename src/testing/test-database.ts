@@ -30,7 +30,6 @@ export interface TestDatabase {
   readonly url: string
   /** Closes all connections and refuses new ones. PostgreSQL only. */
   close(): Promise<void>
-  open(): Promise<void>
   /** Deletes a database on PostgreSQL, even with open connections. */
   drop(): Promise<void>
 }
@@ -60,7 +59,6 @@ async function makeOnServer(options: string): Promise<TestDatabase> {
       await onServer(`alter database ${name} allow_connections false`)
       await onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
     },
-    open: () => onServer(`alter database ${name} allow_connections true`),
     drop: () => dropDatabase(name),
   }
 }
@@ -97,7 +95,6 @@ function fileIn(folder: string): TestDatabase {
   return {
     url: `sqlite:${join(folder, 'site.sqlite')}`,
     close: () => Promise.reject(new Error('SQLite has no server that could close connections.')),
-    open: async () => {},
     // The file is deleted with its folder.
     drop: async () => {},
   }

@@ -16,7 +16,13 @@ import {
   settle,
 } from './observations.ts'
 import { openDatabase } from './open-database.ts'
+import { people, type Variation } from './people.ts'
 import { stateOf } from './state.ts'
+
+/** Compares look-ups by token of variations of the plain models. */
+export async function compare(t: TestContext, strategy: Strategy, ...variations: Variation[]): Promise<void> {
+  for (const each of variations) await compareWithFindOne(t, strategy, people(each))
+}
 
 /** Asserts that a look-up has the same results as `em.findOne` and uses this strategy. */
 export async function compareWithFindOne(

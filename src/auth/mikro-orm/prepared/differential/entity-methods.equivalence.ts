@@ -40,10 +40,8 @@ const special = () => ({
   settings: p.json(),
   bornAt: p.datetime(),
 })
-const row = {
-  ...{ bio: 'Mathematician', notes: { engine: 1 }, tags: ['a'], settings: { colours: ['red'] } },
-  bornAt: new Date('1815-12-10T08:00:00Z'),
-}
+const bornAt = new Date('1815-12-10T08:00:00Z')
+const row = { bio: 'Poet', notes: { engine: 1 }, tags: ['a'], settings: { colours: ['red'] }, bornAt }
 
 /** Calls a handler with a token of `LookUp` and with a token of `em.findOne`. Compares the results, statements and tokens. */
 async function compare(t: TestContext, handle: (token: Token, handler: Handler) => unknown): Promise<void> {
@@ -102,7 +100,7 @@ describe('P1 prepared look-ups and em.findOne agree: entities with lazy columns'
   it('flush of columns that are not loaded, of null, and of values that are changed in place', (t) =>
     compare(t, async (token, { em }) => {
       token.bio = null
-      token.user.bio = 'Mathematician'
+      token.user.bio = 'Poet'
       token.user.notes.set({ engine: 2 })
       token.settings.colours.push('blue')
       token.user.tags.push('b')
@@ -129,11 +127,6 @@ describe('P1 prepared look-ups and em.findOne agree: entities with lazy columns'
       await em().flush()
       return [merged, mapped, upserted].map((each) => each === (user as object))
     }))
-  it('order of the properties', (t) =>
-    compare(t, (token, { em }) => {
-      em()
-      return Object.keys(token)
-    }))
   it('transaction that loads the entities again', (t) =>
     compare(t, async (token, { em, User, Token }) => {
       token.bornAt = new Date(0)
@@ -145,11 +138,13 @@ describe('P1 prepared look-ups and em.findOne agree: entities with lazy columns'
       await em().transactional(change, { clear: true })
       await em().flush()
     }))
-  it('persist and removal after clear', (t) =>
+  it('order of the properties, and persist and removal after clear', (t) =>
     compare(t, async (token, { em }) => {
       em().clear()
+      const names = Object.keys(token)
       token.label = 'phone'
       await em().persist(token).flush()
       await em().remove(token).flush()
+      return names
     }))
 })

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import { type FilterDef, type MikroORM, p, raw } from '@mikro-orm/core'
 import type { Strategy } from './application.ts'
-import { compareWithFindOne } from './compare-with-find-one.ts'
+import { compare } from './compare-with-find-one.ts'
 import { dropDatabases, onlyPostgres } from './open-database.ts'
-import { people, type Variation } from './people.ts'
+import type { Variation } from './people.ts'
 
 after(dropDatabases)
 
@@ -24,8 +24,6 @@ const tokensOf = (cond: unknown, filter: object = {}): Variation => ({
   tokenOptions: { filters: { tenant: { name: 'tenant', cond, default: true, ...filter } } },
 })
 
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
-  compareWithFindOne(t, strategy, people(variation))
 const compareHidden = (t: TestContext, strategy: Strategy, variation: Variation) =>
   compare(t, strategy, { ...variation, finds: 'nothing' })
 

@@ -4,12 +4,11 @@ import type { Strategy } from './application.ts'
 import { compareWithFindOne } from './compare-with-find-one.ts'
 import { Money, MoneyType, Reversed } from './custom-types.ts'
 import { dropDatabases, isOnPostgres, onlyPostgres } from './open-database.ts'
-import { insert, model, peopleOf, tokensOf, type Variation } from './people.ts'
+import { insert, model, people, peopleOf, tokensOf, type Variation } from './people.ts'
 
 after(dropDatabases)
 
 const uuid = '018f0000-0000-7000-8000-00000000000a'
-const users = () => model('User', { id: p.integer().primary(), name: p.string() })
 
 /** Compares `KeyLookUp` with `em.findOne` for a type of primary key. */
 function compareByKey(t: TestContext, strategy: Strategy, property: unknown, key: unknown) {
@@ -43,12 +42,8 @@ function compareByValue(
   value: string | number,
   more?: Variation,
 ) {
-  const User = users()
-  const Token = model('Token', {
-    ...{ id: p.integer().primary(), value: property, label: p.string() },
-    user: () => p.manyToOne(User),
-  })
-  return compareWithFindOne(t, strategy, peopleOf(User, Token, { value, tokenRow: { value }, ...more }))
+  const variation = { token: { value: property }, value, tokenRow: { value }, ...more }
+  return compareWithFindOne(t, strategy, people(variation))
 }
 
 describe('P1 prepared look-ups and em.findOne agree: primary keys', () => {
@@ -113,11 +108,10 @@ describe('P1 prepared look-ups and em.findOne agree: values', () => {
     await compareByValue(t, 'prepared', p.integer(), 5)
     await compareByValue(t, 'prepared', p.integer(), -0, { tokenRow: { value: 0 } })
     await compareByValue(t, 'prepared', p.integer(), 2 ** 40, { finds: 'nothing', tokenRow: { value: 5 } })
-    const fraction: Variation = { finds: 'nothing', tokenRow: { value: 5 } }
-    await compareByValue(t, 'findOne', p.integer(), 5.5, fraction)
+    await compareByValue(t, 'findOne', p.integer(), 5.5, { finds: 'nothing', tokenRow: { value: 5 } })
   })
   it('one of several rows', (t) => {
-    const User = users()
+    const User = model('User', { id: p.integer().primary(), name: p.string() })
     const Token = tokensOf(User)
     const fill = async (em: EntityManager) => {
       await insert(em, User, { id: 1, name: 'Ada' })
@@ -146,9 +140,7 @@ describe('P1 prepared look-ups and em.findOne agree: values', () => {
       finds: isOnPostgres ? 'an error' : 'an entity',
       tokenRow: { value: '5' },
     })
-    await compareByValue(t, 'findOne', p.string(), 'value', {
-      ...{ value: 1, lookUpOptions: { property: 'user' } },
-    })
+    await compareByValue(t, 'findOne', p.string(), 'value', { value: 1, lookUpOptions: { property: 'user' } })
     const unsaved: Variation = { finds: 'an error', tokenRow: { value: undefined } }
     await compareByValue(t, 'findOne', p.string().persist(false), 'value', unsaved)
   })

@@ -1,21 +1,12 @@
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { defineEntity, type EntityManager, type MikroORM, type OptionalProps, p } from '@mikro-orm/core'
-import type { Strategy } from './application.ts'
-import { compareWithFindOne } from './compare-with-find-one.ts'
-import { dropDatabases, isOnPostgres, onlyPostgres } from './open-database.ts'
-import { insert, type Model, model, people, peopleOf, tokensOf, type Variation } from './people.ts'
+import { compare, compareWithFindOne } from './compare-with-find-one.ts'
+import { dropDatabases, execute, isOnPostgres, onlyPostgres } from './open-database.ts'
+import { insert, type Model, model, peopleOf, tokensOf } from './people.ts'
 
 after(dropDatabases)
 
 const columns = { id: p.integer().primary(), name: p.string() }
-const staff = { user: { staff: p.integer().unique() }, userRow: { staff: 7 }, tokenRow: { user: 7 } }
-
-const compare = (t: TestContext, strategy: Strategy, variation: Variation) =>
-  compareWithFindOne(t, strategy, people(variation))
-
-async function usesFindOne(t: TestContext, ...variations: Variation[]): Promise<void> {
-  for (const each of variations) await compare(t, 'findOne', each)
-}
 
 const mark = ({ entity }: { entity: object }) => void Reflect.set(entity, 'label', 'seen')
 
@@ -61,8 +52,9 @@ describe('P1 prepared look-ups and em.findOne agree: classes', () => {
   })
 
   it('uses em.findOne for a forced constructor, and for hooks of loaded entities', (t) =>
-    usesFindOne(
+    compare(
       t,
+      'findOne',
       { userOptions: { forceConstructor: true } },
       { tokenOptions: { hooks: { onLoad: [mark] } } },
       { userOptions: { hooks: { onInit: [mark] } } },
@@ -71,92 +63,6 @@ describe('P1 prepared look-ups and em.findOne agree: classes', () => {
     ))
   it('hook of an update', (t) =>
     compare(t, 'prepared', { tokenOptions: { hooks: { beforeUpdate: [mark] } } }))
-})
-
-describe('P1 prepared look-ups and em.findOne agree: relations', () => {
-  it('null, as an entity and as a reference', async (t) => {
-    const tokenRow = { user: null }
-    await compare(t, 'prepared', { relate: (User) => p.manyToOne(User).nullable(), tokenRow })
-    await compare(t, 'prepared', { relate: (User) => p.manyToOne(User).ref().nullable(), tokenRow })
-  })
-  it('to a missing row', (t) =>
-    compare(t, 'prepared', {
-      finds: 'nothing',
-      relate: (User) => p.manyToOne(User).createForeignKeyConstraint(false),
-      tokenRow: { user: 9 },
-    }))
-  it('by another column', async (t) => {
-    const byKey = (User: Model) => p.manyToOne(User).targetKey('staff' as never)
-    await compare(t, 'prepared', { ...staff, relate: (User) => byKey(User).ref() })
-    await compare(t, 'prepared', {
-      ...staff,
-      relate: (User) => p.manyToOne(User).referenceColumnName('staff'),
-    })
-  })
-  it('serializer, one to one, a condition, and a property for the same column', async (t) => {
-    await compare(t, 'prepared', {
-      relate: (User) => p.manyToOne(User).serializer((user) => Reflect.get(user as object, 'name')),
-    })
-    await compare(t, 'prepared', { relate: (User) => p.oneToOne(User).owner() })
-    await compare(t, 'prepared', {
-      relate: (User) => Object.assign(p.manyToOne(User).nullable()).where({ name: 'Grace' }),
-    })
-    await compare(t, 'prepared', { token: { userId: p.integer().fieldName('user_id').persist(false) } })
-  })
-
-  it('uses em.findOne for other kinds of relations', (t) => {
-    const Team = model('Team', { id: p.integer().primary(), title: p.string() })
-    return usesFindOne(
-      t,
-      {
-        relate: (User) => p.manyToOne(User).mapToPk(),
-        change: (token) => Object.assign(token, { label: 'phone' }),
-      },
-      { relate: (User) => p.manyToOne(User).strategy('select-in') },
-      { relate: (User) => p.manyToOne(User).primary(), token: { id: p.integer() } },
-      { relate: (User) => p.manyToOne(User).hydrate(false) },
-      { relate: (User) => p.manyToOne(User).accessor() },
-      { lookUpOptions: { relation: undefined } },
-      {
-        relate: (User) => p.manyToOne(User).joinColumn('user_id').persist(false),
-        token: { userId: p.integer() },
-        tokenRow: { user: undefined, userId: 1 },
-      },
-      {
-        relate: (User) => p.manyToOne(User).formula((of) => `${of}.user_no`),
-        token: { userNo: p.integer() },
-        tokenRow: { user: undefined, userNo: 1 },
-      },
-      { entities: [Team], token: { team: () => p.manyToOne(Team).nullable() } },
-    )
-  })
-  it('uses em.findOne for a collection of tokens', (t) => {
-    const tokens = () =>
-      p
-        .oneToMany(Token)
-        .mappedBy('user' as never)
-        .orphanRemoval()
-    const User: Model = model('User', { ...columns, tokens })
-    const Token: Model = model('Token', {
-      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
-      user: () => p.manyToOne(User).inversedBy('tokens' as never),
-    })
-    return compareWithFindOne(t, 'findOne', peopleOf(User, Token))
-  })
-  it('uses em.findOne for a polymorphic relation', (t) => {
-    const User = model('User', columns)
-    const Bot = model('Bot', { id: p.integer().primary(), name: p.string() })
-    const Token = model('Token', {
-      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
-      user: () => p.manyToOne([User, Bot]).discriminator('userType'),
-    })
-    const fill = async (em: EntityManager) => {
-      const user = em.create(User, { id: 1, name: 'Ada' } as never)
-      em.create(Token, { id: 2, value: 'value', label: 'laptop', user } as never)
-      await em.flush()
-    }
-    return compareWithFindOne(t, 'findOne', peopleOf(User, Token, { entities: [Bot], fill }))
-  })
 })
 
 describe('P1 prepared look-ups and em.findOne agree: tables', () => {
@@ -191,8 +97,9 @@ describe('P1 prepared look-ups and em.findOne agree: tables', () => {
   })
 
   it('uses em.findOne for columns with ambiguous names', (t) =>
-    usesFindOne(
+    compare(
       t,
+      'findOne',
       { token: { u1__id: p.integer().fieldName('other') }, tokenRow: { u1__id: 5 } },
       {
         user: { absent: p.string().persist(false).nullable() },
@@ -204,10 +111,7 @@ describe('P1 prepared look-ups and em.findOne agree: tables', () => {
     const view = { view: true, tableName: 'users', expression: 'select * from "person"' }
     const Person = model('Person', { id: p.integer().primary(), name: p.string() })
     const User = model('User', { id: p.integer().primary(), name: p.string() }, view)
-    const Token = model('Token', {
-      ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
-      user: () => p.manyToOne(User).createForeignKeyConstraint(false),
-    })
+    const Token = tokensOf(User, () => p.manyToOne(User).createForeignKeyConstraint(false))
     const fill = async (em: EntityManager) => {
       await insert(em, Person, { id: 1, name: 'Ada' })
       await insert(em, Token, { id: 2, value: 'value', label: 'laptop', user: 1 })
@@ -233,8 +137,6 @@ describe('P1 prepared look-ups and em.findOne agree: tables', () => {
     }
   })
 })
-
-const execute = ({ em }: MikroORM, sql: string): Promise<unknown> => em.getConnection().execute(sql)
 
 /** Creates tables with the same names and other rows in the schema `public`. */
 async function addPublic(orm: MikroORM): Promise<void> {

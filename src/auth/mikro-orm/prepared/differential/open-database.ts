@@ -42,7 +42,7 @@ const unused: MikroORM[] = []
 export async function makeDatabase(t: TestContext): Promise<string> {
   if (!isOnPostgres) return ':memory:'
   const used = unused.pop()
-  await used?.em.getConnection().execute(dropSchemas)
+  if (used) await execute(used, dropSchemas)
   const orm = used ?? (await createDatabase())
   // The next test reuses the database and this connection, because emptying a database is much faster than creating one.
   t.after(() => void unused.push(orm))
@@ -71,8 +71,13 @@ export async function dropDatabases(): Promise<void> {
 
 async function onServer(sql: string): Promise<void> {
   const orm = await connect('postgres')
-  await orm.em.getConnection().execute(sql)
+  await execute(orm, sql)
   await orm.close(true)
+}
+
+/** Runs a statement. */
+export function execute({ em }: MikroORM, sql: string): Promise<unknown> {
+  return em.getConnection().execute(sql)
 }
 
 function connect(name: string): Promise<MikroORM> {

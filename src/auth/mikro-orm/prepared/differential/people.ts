@@ -84,11 +84,8 @@ export function model(name: string, properties: Values, options: object = {}): M
 }
 
 /** A token model for users of this class. */
-export function tokensOf(User: Model): Model {
-  return model('Token', {
-    ...{ id: p.integer().primary(), value: p.string(), label: p.string() },
-    user: () => p.manyToOne(User),
-  })
+export function tokensOf(User: Model, user: () => unknown = () => p.manyToOne(User)): Model {
+  return model('Token', { id: p.integer().primary(), value: p.string(), label: p.string(), user })
 }
 
 /** Users and tokens with additional columns: the property, the stored value, and the value that `change` sets. */
