@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core'
+import { isBase64url } from '../../auth/base64url.ts'
 import { type JsonObject, parseJsonObject } from '../../auth/json-object.ts'
 import { type Ceremony, consumeChallenge } from './challenges.ts'
 
@@ -43,15 +44,6 @@ function parseAnswer(credential: string): Answer | undefined {
   // The library accepts `crossOrigin` without `topOrigin`, and accepts both when a passkey is added.
   const isEmbedded = (crossOrigin !== undefined && crossOrigin !== false) || topOrigin !== undefined
   return { id, challenge, isEmbedded, userHandle, response }
-}
-
-/** Whether a value is a string in base64url. Strict, so that the bytes have only one encoding. */
-export function isBase64url(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value !== '' &&
-    Buffer.from(value, 'base64url').toString('base64url') === value
-  )
 }
 
 function isObject(value: unknown): value is JsonObject {

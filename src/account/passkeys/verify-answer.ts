@@ -1,5 +1,6 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import { type Answer, isBase64url } from './answer.ts'
+import { isBase64url } from '../../auth/base64url.ts'
+import type { Answer } from './answer.ts'
 import { type Passkey, storedTransports } from './passkey.ts'
 import { algorithms, type RelyingParty } from './relying-party.ts'
 

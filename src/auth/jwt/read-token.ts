@@ -1,3 +1,4 @@
+import { isBase64url } from '../base64url.ts'
 import { type JsonObject, parseJsonObject } from '../json-object.ts'
 import type { Claims } from './payload.ts'
 
@@ -24,9 +25,4 @@ export function readToken(token: string): { header: JsonObject; claims: Claims }
 // jose ignores members of the list that are no text.
 function hasTextOnly(audience: unknown): boolean {
   return [audience].flat().every((each) => typeof each === 'string')
-}
-
-/** Whether a text is strict base64url (RFC 7515 §2, RFC 4648 §3.5). Node decodes leniently. */
-function isBase64url(text: string): boolean {
-  return Buffer.from(text, 'base64url').toString('base64url') === text
 }
