@@ -24,12 +24,6 @@ import { UserToken } from './users/user-token.ts'
 
 const { version } = packageJson
 
-export interface RunningSite {
-  readonly url: string
-  /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`, accepted requests finish, and the database closes. */
-  stop(): Promise<void>
-}
-
 /** Limits other than the usual ones, for tests on a busy machine. */
 export interface ServingLimits {
   /** How long a statement may wait for a connection or for a lock, in milliseconds. */
@@ -38,7 +32,7 @@ export interface ServingLimits {
 }
 
 /** Opens the database and listens. */
-export async function serve(config: Config, log: Logger, limits: ServingLimits = {}): Promise<RunningSite> {
+export async function serve(config: Config, log: Logger, limits: ServingLimits = {}) {
   let migrations: readonly string[] = []
   const orm = await openDatabase(config.databaseUrl, {
     ...schema,
@@ -85,11 +79,12 @@ export async function serve(config: Config, log: Logger, limits: ServingLimits =
   )
   return {
     url,
+    /** Stops gracefully: `/readyz` is 503 for `DRAIN_SECONDS`, accepted requests finish, and the database closes. */
     async stop() {
       site.isDraining = true
       await stopServer(config.drainSeconds * 1000)
       await Promise.all([stopPurging(), outbox?.stop()])
-      await Promise.all([uses.sessions.close(), uses.tokens.close()])
+      await Promise.all([uses.sessions.write(), uses.tokens.write()])
       await orm.close()
     },
   }

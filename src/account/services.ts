@@ -21,7 +21,7 @@ import { StoredSession } from './sessions/stored-session.ts'
 /** What the features share. It is built once for a process, and passed to the functions that need it. */
 export type Services = ReturnType<typeof createServices>
 
-/** Builds the services of the site. The caller closes `uses`, and starts and stops the outbox. */
+/** Builds the services of the site. The caller writes `uses` at the end, and starts and stops the outbox. */
 export function createServices(orm: MikroORM, config: Config, log: Logger, kinds: MailKinds) {
   const { secureCookies: isTls, production, siteName, publicUrl } = config
   const secretBox = config.secretsKeys && new SecretBox(config.secretsKeys)

@@ -96,7 +96,7 @@ export async function startSite(
   test.after(async () => {
     server.closeAllConnections()
     server.close()
-    await Promise.all([uses.sessions.close(), uses.tokens.close()])
+    await Promise.all([uses.sessions.write(), uses.tokens.write()])
     await orm.close()
     await database.drop()
     await rm(dataDir, { recursive: true })

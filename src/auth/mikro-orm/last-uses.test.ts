@@ -23,7 +23,7 @@ async function usesOf(t: TestContext, amount: number) {
   await orm.em.fork().insertMany(Token, rows)
   const errors: unknown[] = []
   const uses = new LastUses(orm, Token, 'usedAt', { onError: (error) => errors.push(error) })
-  t.after(() => uses.close())
+  t.after(() => uses.write())
   const tokens = () => orm.em.fork().find(Token, {}, { orderBy: { id: 'asc' } })
   const used = async () => (await tokens()).map(({ usedAt }) => usedAt?.getTime())
   const updates = () => statements.filter((each) => each.startsWith('update')).length

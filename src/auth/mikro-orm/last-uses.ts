@@ -63,15 +63,10 @@ export class LastUses<Entity extends object> {
     return noted === undefined || (last && last.getTime() >= noted) ? last : new Date(noted)
   }
 
-  /** Writes all notes. */
+  /** Writes all notes. Call it after the last response and before closing the database. */
   write(): Promise<void> {
     this.#written = this.#written.then(() => this.#writeAll())
     return this.#written
-  }
-
-  /** Writes all notes. Call it after the last response and before closing the database. */
-  close(): Promise<void> {
-    return this.write()
   }
 
   async #writeAll(): Promise<void> {

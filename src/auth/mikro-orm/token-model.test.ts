@@ -122,7 +122,7 @@ describe('ModelTokenAuthenticatable', () => {
     const { url } = await serve(t, app)
 
     await fetch(url, bearer('used'))
-    await uses.close()
+    await uses.write()
 
     const tokens = await orm.em.fork().find(Token, {})
     assert.deepEqual(
