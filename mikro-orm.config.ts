@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import type { MetadataStorage } from '@mikro-orm/core'
 import { readPart } from './src/config/environment.ts'
 import { readStorage } from './src/config/storage.ts'
 import { databaseOptions } from './src/database/database-options.ts'
+import { isPostgresUrl } from './src/database/database-url.ts'
 import { loadDialect } from './src/database/open-database.ts'
 import { schema } from './src/schema.ts'
 
@@ -12,5 +14,13 @@ const options = databaseOptions(connection, schema)
 /** For MikroORM's command line: `npx mikro-orm migration:create --config mikro-orm.config.ts`. */
 export default {
   ...options,
+  ...(isPostgresUrl(databaseUrl) && { discovery: { afterDiscovered: compareBytes } }),
   migrations: { ...options.migrations, path: join(import.meta.dirname, 'src/migrations') },
+}
+
+/** On PostgreSQL, `columnTypes` makes text columns compare byte by byte, as SQLite does. Sets this collation for the entities too. */
+export function compareBytes(metadata: MetadataStorage): void {
+  for (const { props } of metadata.getAll().values())
+    for (const property of props)
+      if (property.columnTypes?.some((type) => /^(varchar|text)\b/.test(type))) property.collation = 'C'
 }

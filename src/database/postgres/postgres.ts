@@ -1,4 +1,4 @@
-import type { EntityMetadata, Options } from '@mikro-orm/core'
+import type { Options } from '@mikro-orm/core'
 import type { SqlEntityManager } from '@mikro-orm/sqlite'
 import { type Dialect, migrationTimeout, type PoolOptions, usualTimeout } from '../database-options.ts'
 import { PooledPostgresDriver } from './postgres-driver.ts'
@@ -26,7 +26,6 @@ export function postgres(
     driver: PooledPostgresDriver,
     // A misspelt name must not create a database.
     ensureDatabase: false,
-    discovery: { afterDiscovered: (storage) => compareBytes(storage.getAll().values()) },
   }
   return {
     options: {
@@ -58,11 +57,4 @@ async function lockMigrations(em: SqlEntityManager, timeout: number): Promise<vo
 function sslOf(mode: string | null): false | { rejectUnauthorized: boolean } {
   if (mode === null || mode === 'disable') return false
   return { rejectUnauthorized: mode !== 'no-verify' }
-}
-
-// Compares text byte by byte as SQLite does, independent of the collation of the database.
-function compareBytes(entities: Iterable<EntityMetadata>): void {
-  for (const { props } of entities)
-    for (const property of props)
-      if (property.columnTypes?.some((type) => /^(varchar|text)\b/.test(type))) property.collation = 'C'
 }
