@@ -7,13 +7,10 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export class JsonObjectError extends Error {
   override readonly name = 'JsonObjectError'
   readonly code: 'invalid_json' | 'not_a_json_object' | 'duplicate_key' | 'json_too_deep'
-  /** The duplicate key. */
-  readonly key: string
 
-  constructor(code: JsonObjectError['code'], key = '') {
+  constructor(code: JsonObjectError['code']) {
     super(code)
     this.code = code
-    this.key = key
   }
 }
 
@@ -58,7 +55,7 @@ function refuseDuplicateKeys(json: string): void {
     else if (colon !== undefined) {
       const key: string = JSON.parse(token.slice(0, -colon.length))
       const keys = open.at(-1)
-      if (keys?.has(key)) throw new JsonObjectError('duplicate_key', key)
+      if (keys?.has(key)) throw new JsonObjectError('duplicate_key')
       keys?.add(key)
     }
     if (open.length > maxDepth) throw new JsonObjectError('json_too_deep')

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { parse as parseQuery } from 'node:querystring'
 import type { ExtendableContext, Middleware } from 'koa'
 import bodyParser from 'koa-bodyparser'
+import { type JsonObject, JsonObjectError, readJsonObject } from '../auth/json-object.ts'
 import { Refusal } from '../refusal.ts'
-import { parseJsonObject } from './json-object.ts'
 
 const maxFields = 50
 // Of the header `Content-Type`. Koa parses its parameters.
@@ -62,6 +62,15 @@ function decode(ctx: ExtendableContext): Record<string, unknown> {
   if (!isUtf8(bytes)) throw new Refusal('invalid_encoding')
   const text = bytes.toString()
   return ctx.is('urlencoded') ? fieldsOfForm(text) : parseJsonObject(text)
+}
+
+/** Parses a JSON object strictly. Throws 400 with a code, for example for a duplicate key. */
+function parseJsonObject(json: string): JsonObject {
+  try {
+    return readJsonObject(json)
+  } catch (error) {
+    throw error instanceof JsonObjectError ? new Refusal(error.code) : error
+  }
 }
 
 function fieldsOfForm(text: string): Record<string, unknown> {
