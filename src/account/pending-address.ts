@@ -4,7 +4,6 @@ import type { CreateLink } from '../mail/mail-kinds.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import { FieldRefusal, Refusal } from '../refusal.ts'
 import { audit } from '../site/audit.ts'
-import { validLink } from '../site/link-page.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { changeCredentials } from '../users/change-credentials.ts'
 import { addressInUse } from '../users/email.ts'
@@ -110,7 +109,7 @@ export const addressMails = {
 export async function confirmNewAddress(services: Services, ctx: SiteContext, token: string): Promise<void> {
   try {
     const grant = await entityManager(ctx).transactional(async (em) => {
-      const grant = validLink(await consumeOneTimeToken(em, token, [purpose]))
+      const grant = await consumeOneTimeToken(em, token, [purpose])
       const { id, name } = grant.user
       await requireSession(em, ctx)
       const verified = { email: grant.email, emailVerifiedAt: new Date() }

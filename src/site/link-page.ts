@@ -1,6 +1,5 @@
 import type { Next } from 'koa'
 import { Refusal } from '../refusal.ts'
-import type { OneTimeToken } from '../users/one-time-tokens.ts'
 import { isVerified, User } from '../users/user.ts'
 import { page, wantsPage } from './page.ts'
 import type { SiteContext } from './site-context.ts'
@@ -24,13 +23,4 @@ export function showInvalidLinkPage({ isReset }: { isReset: boolean }) {
       await page(ctx, 'link-gone', { isReset, verified: isReset ? undefined : verified })
     }
   }
-}
-
-/**
- * Returns the content of the token of a link.
- * @throws {Refusal} 410 if the link does not work. The error is the same for unknown, used, expired and replaced links
- */
-export function validLink(grant: OneTimeToken | undefined): OneTimeToken {
-  if (!grant) throw new Refusal(410, 'This link no longer works. Ask for a new one.')
-  return grant
 }

@@ -1,6 +1,7 @@
 import { defineEntity, type EntityManager, p } from '@mikro-orm/core'
 import { unexpired } from '../database/expired-rows.ts'
 import { digestOf, newIdentifier } from '../database/identifier.ts'
+import { Refusal } from '../refusal.ts'
 import { lockAccount, User } from './user.ts'
 
 const OneTimeTokenSchema = defineEntity({
@@ -58,36 +59,42 @@ export async function issueOneTimeToken(
   })
 }
 
-/** Finds a valid token with its user. Changes nothing, because mail scanners open links. */
+const gone = 'This link no longer works. Ask for a new one.'
+
+/**
+ * Finds a valid token with its user. Changes nothing, because mail scanners open links.
+ * @throws {Refusal} 410 if the link does not work. The error is the same for unknown, used, expired and replaced links
+ */
 export async function findOneTimeToken(
   em: EntityManager,
   token: string,
   purposes: readonly Purpose[],
   now = Date.now(),
-): Promise<OneTimeToken | undefined> {
-  if (!/^[\w-]{43}$/.test(token)) return undefined
+): Promise<OneTimeToken> {
   const where = { digest: digestOf(token), purpose: { $in: [...purposes] }, ...unexpired(now) }
   // Without the identity map, which may contain an older state of the account.
   const options = { populate: ['user'], disableIdentityMap: true } as const
-  return (await em.findOne(OneTimeToken, where, options)) ?? undefined
+  const found = /^[\w-]{43}$/.test(token) && (await em.findOne(OneTimeToken, where, options))
+  if (!found) throw new Refusal(410, gone)
+  return found
 }
 
 /**
  * Uses up a token and locks its account. Call it first in the transaction that does the work, so that an error keeps the token.
- * @returns `undefined` if the token is not valid, or if a concurrent transaction has used it up
+ * @throws {Refusal} 410 if the token is not valid, or if a concurrent transaction has used it up
  */
 export async function consumeOneTimeToken(
   em: EntityManager,
   token: string,
   purposes: readonly Purpose[],
   now = Date.now(),
-): Promise<OneTimeToken | undefined> {
-  const before = await findOneTimeToken(em, token, purposes, now)
-  if (!before) return undefined
-  await lockAccount(em, { id: before.user.id })
+): Promise<OneTimeToken> {
+  const { user } = await findOneTimeToken(em, token, purposes, now)
+  await lockAccount(em, { id: user.id })
   // Read again, because the account may have changed while the lock was awaited.
   const grant = await findOneTimeToken(em, token, purposes, now)
-  return grant && (await em.nativeDelete(OneTimeToken, { digest: digestOf(token) })) === 1 ? grant : undefined
+  if ((await em.nativeDelete(OneTimeToken, { digest: digestOf(token) })) !== 1) throw new Refusal(410, gone)
+  return grant
 }
 
 /** Finds the address and the expiry of the account's valid token, for the pages of its owner. */

@@ -10,7 +10,7 @@ import { minute } from '../../durations.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import type { HostCookie } from '../../site/host-cookie.ts'
-import { showInvalidLinkPage, validLink, withoutReferrer } from '../../site/link-page.ts'
+import { showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
 import { complete, page, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
@@ -89,8 +89,8 @@ async function dataOf(ctx: SiteContext, token: string) {
   }
 }
 
-async function grantOf(ctx: SiteContext, token: string): Promise<OneTimeToken> {
-  return validLink(await findOneTimeToken(entityManager(ctx), token, purposes))
+function grantOf(ctx: SiteContext, token: string): Promise<OneTimeToken> {
+  return findOneTimeToken(entityManager(ctx), token, purposes)
 }
 
 /**
@@ -104,7 +104,7 @@ function provesFirst({ user, email }: OneTimeToken): boolean {
 // One transaction, because a failure must not use up the link.
 function useToken(services: Services, ctx: SiteContext, token: string, passwordHash: string): Promise<void> {
   return entityManager(ctx).transactional(async (em) => {
-    const grant = validLink(await consumeOneTimeToken(em, token, purposes))
+    const grant = await consumeOneTimeToken(em, token, purposes)
     const { id, email } = grant.user
     await overwritePassword(em, { kind: 'user', entity: User, id, email }, passwordHash)
     if (provesFirst(grant)) {

@@ -12,7 +12,7 @@ import type { Outbox } from '../../mail/outbox.ts'
 import { Refusal } from '../../refusal.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, type ShowPage, textFields } from '../../site/form.ts'
-import { showInvalidLinkPage, validLink, withoutReferrer } from '../../site/link-page.ts'
+import { showInvalidLinkPage, withoutReferrer } from '../../site/link-page.ts'
 import { complete, page, seeOther, wantsPage } from '../../site/page.ts'
 import { queryParameter } from '../../site/query.ts'
 import type { SiteContext, SiteRouter } from '../../site/site-context.ts'
@@ -125,13 +125,13 @@ function linkPage(ctx: SiteContext, token: string, grant: OneTimeToken): Promise
   })
 }
 
-async function findLink(ctx: SiteContext, token: string): Promise<OneTimeToken> {
-  return validLink(await findOneTimeToken(entityManager(ctx), token, ['verify', 'change-email']))
+function findLink(ctx: SiteContext, token: string): Promise<OneTimeToken> {
+  return findOneTimeToken(entityManager(ctx), token, ['verify', 'change-email'])
 }
 
 async function verifyAddress(ctx: SiteContext, token: string): Promise<void> {
   const user = await entityManager(ctx).transactional(async (em) => {
-    const grant = validLink(await consumeOneTimeToken(em, token, ['verify']))
+    const grant = await consumeOneTimeToken(em, token, ['verify'])
     await requireSession(em, ctx)
     await em.nativeUpdate(User, { id: grant.user.id }, { emailVerifiedAt: new Date() })
     return grant.user
