@@ -23,7 +23,7 @@ export async function validTokens(
   const { id: user } = ctx.auth.require(User)
   const found = await entityManager(ctx).find(
     UserToken,
-    { ...validTokensOf(user), ...(before !== undefined && { id: { $lt: before } }) },
+    { user, ...unexpired(), ...(before !== undefined && { id: { $lt: before } }) },
     { orderBy: { id: 'desc' }, limit },
   )
   return found.map((token) => ({
@@ -34,14 +34,6 @@ export async function validTokens(
     lastUsedAt: uses.of(token) ?? null,
     expiresAt: token.expiresAt,
   }))
-}
-
-export function countTokens(ctx: SiteContext): Promise<number> {
-  return entityManager(ctx).count(UserToken, validTokensOf(ctx.auth.require(User).id))
-}
-
-function validTokensOf(user: string) {
-  return { user, ...unexpired() }
 }
 
 const tokenCreated: Notice = {

@@ -26,17 +26,12 @@ export async function composeMail(
   { kinds, templates }: { readonly kinds: MailKinds; readonly templates: MailTemplates },
   context: { readonly em: EntityManager; readonly origin: string },
 ): Promise<Message | undefined> {
-  const { createLink } = kinds[kind]
+  const { createLink, subject } = kinds[kind]
   const link = await createLink?.({ address, userId: user?.id }, context)
   if (createLink && !link) return undefined
   const to = link?.to ?? address
   // The type `NewMail` ties the data to the kind.
-  const subject = subjectOf(kinds, kind, data as Mails[typeof kind])
-  const content = templates.render(kind, data, { subject, link, origin: context.origin, to })
+  const heading = typeof subject === 'function' ? subject(data as never) : subject
+  const content = templates.render(kind, data, { subject: heading, link, origin: context.origin, to })
   return { id: `${id}.${tries}`, kind, to, link: link?.url, ...content }
-}
-
-function subjectOf<Kind extends keyof Mails>(kinds: MailKinds, kind: Kind, data: Mails[Kind]): string {
-  const { subject } = kinds[kind]
-  return typeof subject === 'function' ? subject(data) : subject
 }

@@ -16,11 +16,6 @@ export class SignedToken extends SessionToken {
     this.passwordChangedAt = passwordChangedAt
   }
 
-  /** A new token for a user whose password has been verified. */
-  static of({ id, passwordChangedAt }: User): SignedToken {
-    return new SignedToken(id, passwordChangedAt.getTime())
-  }
-
   static override parse(claims: Claims, expiration: Date): SignedToken | undefined {
     const { passwordChangedAt } = claims
     const userId = SessionToken.parse(claims, expiration)?.userId

@@ -28,17 +28,8 @@ export async function confirmationOptions(
   return party && own.length > 0 ? JSON.stringify(requestOptions(party, confirmation(ctx), own)) : undefined
 }
 
-/** Whether the user has confirmed with a passkey of the account. */
-export async function confirmedByPasskey(
-  services: Services,
-  ctx: SiteContext,
-  user: User,
-  credential: string,
-): Promise<boolean> {
-  return (await checkPasskey(services, ctx, { ceremony: confirmation(ctx), credential, user })) !== undefined
-}
-
-function confirmation(ctx: SiteContext) {
+/** The ceremony in which a user confirms with a passkey of the account. */
+export function confirmation(ctx: SiteContext) {
   return { purpose: 'confirm', binding: currentDigest(ctx) } as const
 }
 

@@ -20,25 +20,22 @@ export class JWTIssuer implements JWTVerifier {
   readonly #rules: ClaimRules
   readonly #typ: string
   readonly #getKey: ReturnType<typeof issuerKeys>
-  #verifier: TokenVerifier
+  #verifier: TokenVerifier | undefined
 
   /** Throws `Misuse` if an option is missing or unsuitable, such as an address without TLS. */
   constructor({ typ = 'at+jwt', jwksURL, timeLimit = 5000, ...rules }: JWTIssuerOptions) {
     this.#rules = claimRules(rules)
     this.#typ = typ
-    this.#getKey = issuerKeys(this.#rules.issuer, jwksURL, timeLimit, () => this.#forget())
-    this.#verifier = this.#forget()
+    this.#getKey = issuerKeys(this.#rules.issuer, jwksURL, timeLimit, () => {
+      this.#verifier = undefined
+    })
   }
 
   /** The payload of a valid token, else `undefined`. Throws if the keys are needed and cannot be loaded. */
   verify<Payload extends JWTPayload>(token: string, type: JWTPayloadClass<Payload>) {
-    if (!this.#getKey.fresh) this.#forget()
+    // A key that the issuer has removed must stop working, also for tokens that it has verified.
+    if (!this.#getKey.fresh) this.#verifier = undefined
+    this.#verifier ??= new TokenVerifier(this.#rules, () => [{ getKey: this.#getKey }])
     return this.#verifier.verify(token, type, this.#typ)
-  }
-
-  // A key that the issuer has removed must stop working, also for tokens that it has verified.
-  #forget(): TokenVerifier {
-    this.#verifier = new TokenVerifier(this.#rules, () => [{ getKey: this.#getKey }])
-    return this.#verifier
   }
 }

@@ -7,9 +7,6 @@ import { CommandError } from '../command-error.ts'
 import { findAccount } from './account.ts'
 import type { Call } from './command.ts'
 
-// `resetLink` gives the link to the operator, so its use does not verify an e-mail address.
-const noAddress = ''
-
 /** Mails a link to choose a new password. The running site sends the mail. */
 export async function reset(call: Call): Promise<string> {
   requireMail(call, 'Print a link instead: npm run user -- reset-link EMAIL')
@@ -25,7 +22,8 @@ export async function resetLink(call: Call): Promise<string> {
   const link = await createResetLink(call.em, {
     account,
     origin: readPart(call.variables, readLinkOrigin),
-    email: noAddress,
+    // The link goes to the operator, so its use does not verify an e-mail address.
+    email: '',
   })
   if (link === undefined)
     throw new CommandError(`The account of ${email} has just been changed. Run the command again.`)

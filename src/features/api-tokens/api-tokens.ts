@@ -48,9 +48,8 @@ const noSuchToken = 'You have no such token.'
 export function apiTokens(router: SiteRouter, services: Services): void {
   // Passes a new token to the page that shows it once, because the database must not contain it.
   const newToken = new HostCookie('new-token', { isTls: services.isTls, values: tokenForm })
-  const listed = (ctx: SiteContext) => newest(ctx, services)
   const tokensPage = async (ctx: SiteContext, more: Partial<Views['api-tokens']>) =>
-    page(ctx, 'api-tokens', { ...(await listed(ctx)), isFresh: !needsPassword(ctx), ...more })
+    page(ctx, 'api-tokens', { ...(await newest(ctx, services)), isFresh: !needsPassword(ctx), ...more })
   const showFormAgain = formAgain((ctx, errors) => {
     const { name, days } = textFields(ctx, 'name', 'days')
     return tokensPage(ctx, { errors, values: { name, days } })
@@ -62,7 +61,7 @@ export function apiTokens(router: SiteRouter, services: Services): void {
       await tokensPage(ctx, { created, values: valuesOf(ctx), notice: takeNotice(ctx) })
       return
     }
-    const { tokens, older } = await listed(ctx)
+    const { tokens, older } = await newest(ctx, services)
     // RFC 8288 §3.
     if (older) ctx.set('Link', `<${older}>; rel="next"`)
     ctx.body = tokens

@@ -3,13 +3,13 @@ import { entityManager } from '#auth/mikro-orm'
 import { endAccess, passwordChanged } from '../../account/end-access.ts'
 import { freshUnlessPassword } from '../../account/fresh.ts'
 import { notify } from '../../account/notify.ts'
-import { countTokens } from '../../account/own-tokens.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
 import type { Services } from '../../account/services.ts'
 import { changeAccount } from '../../account/sessions/change-account.ts'
 import { renewSession } from '../../account/sessions/current-session.ts'
 import { currentDigest } from '../../account/sessions/session-store.ts'
 import { StoredSession } from '../../account/sessions/stored-session.ts'
+import { unexpired } from '../../database/expired-rows.ts'
 import { audit } from '../../site/audit.ts'
 import { formAgain, refuseProblems, textFields } from '../../site/form.ts'
 import { page, seeOther, wantsPage } from '../../site/page.ts'
@@ -20,6 +20,7 @@ import { hasPassword } from '../../users/has-password.ts'
 import { hashPassword } from '../../users/password.ts'
 import { confirmationProblem, passwordProblem } from '../../users/password-problem.ts'
 import { User } from '../../users/user.ts'
+import { UserToken } from '../../users/user-token.ts'
 
 declare module '../../site/view-data.ts' {
   interface PageData {
@@ -72,10 +73,11 @@ export function changePassword(router: SiteRouter, services: Services): void {
 }
 
 async function passwordPage(ctx: SiteContext, errors: FormMessage[] = []): Promise<void> {
-  const { id } = ctx.auth.require(User)
+  const { id: user } = ctx.auth.require(User)
+  const em = entityManager(ctx)
   await page(ctx, 'change-password', {
-    hasPassword: await hasPassword(entityManager(ctx), id),
-    tokens: await countTokens(ctx),
+    hasPassword: await hasPassword(em, user),
+    tokens: await em.count(UserToken, { user, ...unexpired() }),
     errors,
   })
 }

@@ -3,8 +3,9 @@ import { entityManager } from '#auth/mikro-orm'
 import { requestedNext } from '../../account/complete-sign-in.ts'
 import { currentPasswordProblem, owner, signedIn } from '../../account/owner.ts'
 import {
+  checkPasskey,
+  confirmation,
   confirmationOptions,
-  confirmedByPasskey,
   passkeyMethods,
   passkeyRefused,
 } from '../../account/passkeys/check-passkey.ts'
@@ -63,7 +64,8 @@ export function confirm(router: SiteRouter, services: Services): void {
 async function checkProof(services: Services, ctx: SiteContext, user: User): Promise<readonly string[]> {
   const { password, code, credential } = textFields(ctx, 'password', 'code', 'credential')
   if (credential !== '') {
-    if (await confirmedByPasskey(services, ctx, user, credential)) return passkeyMethods
+    const use = { ceremony: confirmation(ctx), credential, user }
+    if (await checkPasskey(services, ctx, use)) return passkeyMethods
     throw new FieldRefusal('wrong_credentials', [{ field: 'passkey', detail: passkeyRefused }])
   }
   if (user.secondFactorAt) {

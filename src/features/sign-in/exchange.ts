@@ -19,7 +19,7 @@ export async function exchange(services: Services, ctx: SiteContext, user: User)
   if (as === undefined || as === 'jwt') {
     ctx.body =
       as === 'jwt'
-        ? { token: await services.keys.sign(SignedToken.of(user)) }
+        ? { token: await services.keys.sign(new SignedToken(user.id, user.passwordChangedAt.getTime())) }
         : await newToken(services, ctx, user)
     return audit(ctx, 'token issued', user)
   }
