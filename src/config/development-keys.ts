@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode } from '../database/database-error.ts'
 import { makeDirectory } from '../database/make-directory.ts'
 import { ConfigError } from './environment.ts'
 
@@ -17,7 +18,7 @@ export function readDevelopmentSecret(directory: string, name: 'jwt-secret' | 's
     if (secret.length >= 32) return secret
   } catch (error) {
     throw new ConfigError(
-      `DATA_DIR is not a writable directory (${codeOf(error)}). Change it, or its permissions.`,
+      `DATA_DIR is not a writable directory (${errorCode(error)}). Change it, or its permissions.`,
     )
   }
   throw new ConfigError(
@@ -34,12 +35,8 @@ function createSecret(directory: string, file: string): void {
     linkSync(draft, file)
   } catch (error) {
     // Another process has created it in the meantime.
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (errorCode(error) !== 'EEXIST') throw error
   } finally {
     rmSync(draft, { force: true })
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : error
 }

@@ -1,4 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
+import { isLoopback } from '../auth/provider-response.ts'
 import { label } from './branding.ts'
 import { type Environment, oneOf, type VariableType } from './environment.ts'
 import { readFile } from './jwt-keys.ts'
@@ -109,8 +110,7 @@ function readProvider(environment: Environment, id: string) {
 
 /** An https URL, or a server on this machine for development. */
 function isAllowed(url: URL | null): url is URL {
-  if (url?.protocol === 'http:') return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
-  return url?.protocol === 'https:'
+  return url !== null && (url.protocol === 'https:' || isLoopback(url))
 }
 
 const issuer: VariableType<string> = {

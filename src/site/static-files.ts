@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type { Context, Middleware, Next } from 'koa'
+import { digestOf } from '../database/identifier.ts'
 import { queryParameter } from './query.ts'
 
 const encoders = { br: promisify(brotliCompress), gzip: promisify(gzip) }
@@ -30,7 +30,7 @@ export async function staticFiles(
     files.set(`/${name}`, staticFile(name, await readFile(join(folder, name))))
   for (const [name, text] of Object.entries(generated))
     files.set(`/${name}`, staticFile(name, Buffer.from(text)))
-  const version = digest([...files].map(([path, { etag }]) => `${path} ${etag}`).join()).slice(0, 10)
+  const version = digestOf([...files].map(([path, { etag }]) => `${path} ${etag}`).join()).slice(0, 10)
   return { version, serve }
 
   async function serve(ctx: Context, next: Next): Promise<void> {
@@ -63,9 +63,5 @@ function staticFile(name: string, content: Buffer): StaticFile {
     let result: Promise<Buffer> | undefined
     return [encoding, () => (result ??= encode(body))] as const
   })
-  return { body, etag: digest(body), encoded: new Map(isText ? encoded : []) }
-}
-
-function digest(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('base64url')
+  return { body, etag: digestOf(body), encoded: new Map(isText ? encoded : []) }
 }
