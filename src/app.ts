@@ -18,7 +18,7 @@ import { closeAccount } from './features/close-account/close-account.ts'
 import { confirm } from './features/confirm/confirm.ts'
 import { data } from './features/data/data.ts'
 import { forgotPassword } from './features/forgot-password/forgot-password.ts'
-import { health, type Lifecycle } from './features/health/health.ts'
+import { health } from './features/health/health.ts'
 import { home } from './features/home/home.ts'
 import { accountPasskeys } from './features/passkeys/account-passkeys.ts'
 import { problems } from './features/problems/problems.ts'
@@ -57,13 +57,13 @@ import { User } from './users/user.ts'
 // An import would load `fetch` too, which takes 50 ms and 5 MB.
 const { METHODS } = process.getBuiltinModule('node:http')
 
-/** The dependencies of the application. The caller sets `lifecycle.isDraining` before a drain. */
+/** The dependencies of the application. The caller sets `lifecycle.isDraining` before a drain, in which the process still serves requests. */
 interface AppOptions {
   readonly orm: MikroORM
   readonly config: Config
   readonly log: Logger
   readonly services: Services
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: { readonly isDraining: boolean }
 }
 
 /** Creates the application. The first middleware sees the request first and the response last. */

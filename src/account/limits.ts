@@ -7,10 +7,7 @@ import { attemptedForm } from './attempted-form.ts'
 import type { Services } from './services.ts'
 
 /** The account that the credentials name, whether it exists or not. */
-interface ClaimedAccount {
-  readonly kind: 'user' | 'admin'
-  readonly username: string
-}
+type ClaimedAccount = Extract<Account, { readonly username: string }>
 
 /** The throttle key of an account, independent of the case of the address. */
 export function accountKey({ kind, username }: ClaimedAccount): string {

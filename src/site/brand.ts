@@ -2,25 +2,17 @@ import type { BrandColor } from '../config/branding.ts'
 import type { Config } from '../config/config.ts'
 
 /** The configured data of every page. */
-export function siteData({
-  siteName,
-  siteTagline,
-  supportUrl,
-  brandColor,
-  mail,
-  providers,
-  publicUrl,
-}: Config) {
+export function siteData({ mail, publicUrl, ...config }: Config) {
   return {
-    site: siteName,
+    site: config.siteName,
     // Without it, each page has the origin of its request.
     ...(publicUrl && { origin: publicUrl.origin }),
-    tagline: siteTagline,
-    support: supportUrl,
+    tagline: config.siteTagline,
+    support: config.supportUrl,
     // Whether pages load `/brand.css`.
-    hasBrandColor: brandColor !== undefined,
+    hasBrandColor: config.brandColor !== undefined,
     hasMail: mail !== undefined,
-    providers: providers.map(({ id, label }) => ({ id, label })),
+    providers: config.providers.map(({ id, label }) => ({ id, label })),
     // The folder of the mails, if the site writes them to files.
     mailFolder: mail?.server ? undefined : mail?.folder,
   }

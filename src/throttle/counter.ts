@@ -68,7 +68,10 @@ function digestOf(part: string): string {
   return hash('sha256', part, 'base64url').slice(0, 15)
 }
 
-/** Returns `undefined` if an attempt is within the allowance. Otherwise, returns how long finished attempts use it up. */
+/**
+ * Returns `undefined` if an attempt is within the allowance. Otherwise, `wait` are the milliseconds until finished attempts no longer use it
+ * up. It is 0 if only running attempts do.
+ */
 export function refusalOf({ allowance, ids, latest }: Counter, rows: readonly AttemptCount[], now: number) {
   const { limit, within } = allowance
   const live = rows.filter(({ id, expiresAt }) => ids.includes(id) && expiresAt > now && expiresAt <= latest)

@@ -2,26 +2,14 @@ import { hash } from 'node:crypto'
 import type { MikroORM, Transaction } from '@mikro-orm/core'
 import type { AbstractSqlConnection } from '@mikro-orm/sqlite'
 import { isPostgres } from '../database/is-postgres.ts'
-import type { Allowance, Outcome } from './allowance.ts'
+import type { Outcome } from './allowance.ts'
 import type { AttemptCount } from './attempt-count.ts'
 import { type Counter, refusalOf } from './counter.ts'
 
 type Counters = readonly Counter[]
 
-/** Why an attempt cannot be reserved. */
-export interface Refused {
-  readonly allowance: Allowance
-  /** The milliseconds until finished attempts no longer use up the allowance. It is 0 if only running attempts do. */
-  readonly wait: number
-}
-
 /** Reserves an attempt in every counter. Otherwise, counts nothing, and returns the used-up allowance with the longest wait. */
-export function reserve(
-  orm: MikroORM,
-  counters: Counters,
-  now: number,
-  outer?: Transaction,
-): Promise<Refused | undefined> {
+export function reserve(orm: MikroORM, counters: Counters, now: number, outer?: Transaction) {
   return lock(orm, counters, outer, async (transaction) => {
     const ids = counters.flatMap(({ ids }) => ids)
     const select = `select id, expires_at as "expiresAt", used, running from attempts where id in (${placeholders(ids)})`

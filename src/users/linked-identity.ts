@@ -35,8 +35,6 @@ export function listIdentities(em: EntityManager, user: string): Promise<LinkedI
   return em.find(LinkedIdentity, { user }, { orderBy: { id: 'asc' }, disableIdentityMap: true })
 }
 
-export type IdentityRecord = Readonly<ReturnType<typeof identityRecord>>
-
 /** The record of a connected account at an identity provider. */
 export function identityRecord({ id, provider, label, createdAt, lastUsedAt = null }: LinkedIdentity) {
   return { id, provider, label, createdAt, lastUsedAt }

@@ -55,23 +55,17 @@ interface EventKind {
 
 const all: EventKind = { own: { $nin: unauthenticated }, attempts: unauthenticated }
 
-/** Which events of an account to return. */
-interface EventFilter {
-  /** The id of an event. Only older ones are returned. */
-  readonly before?: string | undefined
-  /** Conditions for the names of the wanted events. By default, all. */
-  readonly kind?: EventKind | undefined
-}
-
 /**
  * Finds a page of the events that the account's owner has caused, newest first. The first page also has the attempts of others, at most
  * one row for each kind, so that they cannot push a sign-in off the page. `last` is the id of the oldest event, unless this is the last
  * page.
+ *
+ * @param filter `before` is the id of an event, and only older ones are returned. `kind` has conditions for the names of the events
  */
 export async function eventPage(
   em: EntityManager,
   userId: string,
-  { before, kind = all }: EventFilter = {},
+  { before, kind = all }: { before?: string | undefined; kind?: EventKind | undefined } = {},
   now = Date.now(),
 ) {
   const at = { $lte: new Date(now + clockSkew) }

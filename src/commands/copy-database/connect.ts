@@ -3,7 +3,7 @@ import { type EntityManager, MikroORM } from '@mikro-orm/core'
 import type { PostgreSqlConnection } from '@mikro-orm/postgresql'
 import { SqliteDriver } from '@mikro-orm/sqlite'
 import { DatabaseError, explain } from '../../database/database-error.ts'
-import { type Dialect, databaseOptions } from '../../database/database-options.ts'
+import { databaseOptions } from '../../database/database-options.ts'
 import { isPostgresUrl } from '../../database/database-url.ts'
 import { isPostgres } from '../../database/is-postgres.ts'
 import { loadDialect } from '../../database/open-database.ts'
@@ -11,13 +11,8 @@ import { select } from '../../database/select.ts'
 import { schema } from '../../schema.ts'
 import type { PostgresClient } from './copy-rows.ts'
 
-export interface Connected extends AsyncDisposable {
-  readonly dialect: Dialect
-  readonly em: EntityManager
-}
-
 /** Connects without a time limit for statements. Does not migrate. */
-export async function connect(databaseUrl: string): Promise<Connected> {
+export async function connect(databaseUrl: string) {
   const dialect = await loadDialect(databaseUrl)
   const options = databaseOptions(dialect.unlimitedOptions, schema)
   // The driver of the site would lock an SQLite file even for a transaction that only reads.

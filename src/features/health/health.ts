@@ -6,16 +6,11 @@ import { AttemptCount } from '../../throttle/attempt-count.ts'
 // Visitors can request the check too, so it writes at most one row in this time. In milliseconds.
 const remembered = 2_000
 
-/** The state of the process. A draining process still serves requests, but reports that it is not ready. */
-export interface Lifecycle {
-  isDraining: boolean
-}
-
 /**
  * `GET /healthz`: the process runs. `GET /readyz`: its database responds, and it is not draining. `GET /readyz?write`: the database also
  * stores a row. They have a router of their own, because health checks often have no `Host`, which the other routes require.
  */
-export function health(orm: MikroORM, lifecycle: Lifecycle) {
+export function health(orm: MikroORM, lifecycle: { readonly isDraining: boolean }) {
   const canWrite = writeCheck(orm)
   const router = new Router({ strict: true, sensitive: true })
   return router.all(['/healthz', '/readyz'], respond).routes()

@@ -1,8 +1,15 @@
 import { subscribe } from 'node:diagnostics_channel'
+import type { MikroORM } from '@mikro-orm/core'
 import type { Meter } from '@opentelemetry/api'
 import { purgeRound } from '../../database/purge.ts'
 import { MailQueue } from '../../mail/mail-queue.ts'
-import type { Sources } from './sources.ts'
+
+/** The parts of the site that the metrics read. */
+export interface Sources {
+  readonly orm: MikroORM
+  /** `waiting` are the events that the database has refused. */
+  readonly trail: { readonly waiting: readonly object[] }
+}
 
 interface Pooled {
   readonly poolState: Readonly<Record<'used' | 'idle' | 'waiting' | 'timeouts', number>>

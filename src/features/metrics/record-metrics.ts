@@ -4,10 +4,9 @@ import { isPostgres } from '../../database/is-postgres.ts'
 import { statementDone } from '../../database/statements.ts'
 import { refusals } from '../../site/audit.ts'
 import { type FinishedRequest, requestFinished } from '../../site/request-log.ts'
-import { observeDatabase } from './observe-database.ts'
+import { observeDatabase, type Sources } from './observe-database.ts'
 import { observeProcess } from './observe-process.ts'
 import { requestAttributes } from './request-attributes.ts'
-import type { Sources } from './sources.ts'
 
 // The boundaries that OpenTelemetry's conventions advise, in seconds.
 const ofRequests = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]

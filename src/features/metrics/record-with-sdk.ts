@@ -1,7 +1,7 @@
 import { metrics, trace } from '@opentelemetry/api'
+import type { Sources } from './observe-database.ts'
 import { recordMetrics } from './record-metrics.ts'
 import { recordSpans } from './record-spans.ts'
-import type { Sources } from './sources.ts'
 
 const name = 'koa-authenticators'
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
+import type { Sources } from './observe-database.ts'
 import { recordMetrics } from './record-metrics.ts'
-import type { Sources } from './sources.ts'
 
 /** Serves the metrics in the format of Prometheus on a port of their own, until the process exits. Returns the port. */
 export async function servePrometheus(

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { Logger } from '../../log/log.ts'
-import type { Sources } from './sources.ts'
+import type { Sources } from './observe-database.ts'
 
 // The key of OpenTelemetry's API, which exists if the process was started with an SDK.
 const sdk = Symbol.for('opentelemetry.js.api.1')

@@ -33,13 +33,9 @@ export interface SiteProviders {
 }
 
 /** Creates the providers of the configuration. `undefined` if there are none. */
-export function siteProviders({
-  providers,
-  publicUrl,
-  secureCookies: isTls,
-}: Pick<Config, 'providers' | 'publicUrl' | 'secureCookies'>): SiteProviders | undefined {
+export function siteProviders({ providers, publicUrl, secureCookies }: Config): SiteProviders | undefined {
   if (providers.length === 0 || !publicUrl) return undefined
-  const flows = new ProviderFlows({ isTls })
+  const flows = new ProviderFlows({ isTls: secureCookies })
   const all = providers.map((config): SiteProvider => {
     const { id, label } = config
     return { id, label, flows, provider: providerOf(config, `${publicUrl.origin}/login/with/${id}/callback`) }
