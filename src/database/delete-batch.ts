@@ -23,8 +23,7 @@ export async function deleteBatch(
     const [row] = await (em as SqlEntityManager).execute<{ free: boolean }[]>(
       `select pg_try_advisory_xact_lock(${purgeLock}) as free`,
     )
-    const lock = { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE } as const
-    return row?.free ? findAndDelete(em, entity, conditions, limit, lock) : 0
+    return row?.free ? findAndDelete(em, entity, conditions, limit) : 0
   })
 }
 
@@ -33,9 +32,9 @@ async function findAndDelete(
   entity: EntityClass<object>,
   conditions: readonly object[],
   limit: number,
-  lock?: { readonly lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE },
 ): Promise<number> {
   const [key = ''] = em.getMetadata().get(entity).primaryKeys
+  const lock = isPostgres(em) && ({ lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE } as const)
   let deleted = 0
   for (const where of conditions) {
     // Users share the key of a network, so a statement may delete more rows than it has found.

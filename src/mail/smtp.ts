@@ -3,14 +3,6 @@ import type { NodemailerError } from 'nodemailer'
 import type { Mailbox, MailServer } from '../config/mail.ts'
 import { compose, type Deliver, DeliveryError, domainOf } from './message.ts'
 
-// In milliseconds. `socketTimeout` only limits the time without data. The caller's signal limits the whole attempt.
-const timeouts = {
-  dnsTimeout: 5_000,
-  connectionTimeout: 5_000,
-  greetingTimeout: 5_000,
-  socketTimeout: 10_000,
-}
-
 /** Delivers by SMTP, with a connection for each mail. Never sends without TLS, except to the same machine. */
 export function smtp({ host, port, security, credentials }: MailServer, from: Mailbox): Deliver {
   const options = {
@@ -22,7 +14,11 @@ export function smtp({ host, port, security, credentials }: MailServer, from: Ma
     tls: { rejectUnauthorized: security !== 'loopback' },
     name: domainOf(from),
     ...(credentials && { auth: { user: credentials.user, pass: credentials.password }, forceAuth: true }),
-    ...timeouts,
+    // In milliseconds. `socketTimeout` only limits the time without data. The caller's signal limits the whole attempt.
+    dnsTimeout: 5_000,
+    connectionTimeout: 5_000,
+    greetingTimeout: 5_000,
+    socketTimeout: 10_000,
   }
   return async (message, signal) => {
     // Loaded with the first mail, because nodemailer would cost time and memory at the start.

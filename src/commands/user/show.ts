@@ -36,10 +36,8 @@ async function accessOf({ em }: Call, { id, emailVerifiedAt = null, secondFactor
   async function usesOf(entity: EntityClass<object>, property: string): Promise<[number, Date | null]> {
     const where: object = { user: id }
     const rows = await em.find(entity, where, { filters: false, disableIdentityMap: true })
-    const times = rows.map((row): Date | null => Reflect.get(row, property) ?? null)
-    return [
-      rows.length,
-      times.reduce((latest, time) => (time && (!latest || time > latest) ? time : latest), null),
-    ]
+    const times = rows.flatMap((row): Date | [] => Reflect.get(row, property) ?? [])
+    const [latest = null] = times.toSorted((one, other) => other.getTime() - one.getTime())
+    return [rows.length, latest]
   }
 }
