@@ -26,18 +26,15 @@ export async function copyTables(
   target: Target,
   report: (line: string) => void,
 ): Promise<string[]> {
-  const counts = new Map<string, number>()
-  for (const entity of schema.entities) {
-    const { tableName } = source.getMetadata().get(entity)
-    counts.set(tableName, await countRows(source, tableName))
-  }
+  const counts = new Map<EntityClass<object>, number>()
+  for (const entity of schema.entities) counts.set(entity, await countRows(source, entity))
   const total = [...counts.values()].reduce((sum, count) => sum + count)
   const onRows = progressOf(total, report)
   const lines: string[] = []
   for (const entity of schema.entities) {
     const { tableName } = source.getMetadata().get(entity)
     await copyTable(entity, source, target, onRows)
-    const [read, written] = [counts.get(tableName), await countRows(target.em, tableName)]
+    const [read, written] = [counts.get(entity), await countRows(target.em, entity)]
     if (read !== written)
       throw new CommandError(
         `${tableName} has ${read} rows in the source, but ${written} in the copy. The copied rows were rolled back.`,
@@ -77,14 +74,13 @@ async function copyTable(
 
 /** Returns the name of a table that has rows, or `undefined`. A missing table counts as empty. */
 export async function findUsedTable(em: EntityManager): Promise<string | undefined> {
-  for (const entity of schema.entities) {
-    const { tableName } = em.getMetadata().get(entity)
-    if ((await countRows(em, tableName)) > 0) return tableName
-  }
+  for (const entity of schema.entities)
+    if ((await countRows(em, entity)) > 0) return em.getMetadata().get(entity).tableName
   return undefined
 }
 
-async function countRows(em: EntityManager, table: string): Promise<number> {
-  const [row] = await select<{ count: number | string }>(em, `select count(*) as count from ${table}`)
+async function countRows(em: EntityManager, entity: EntityClass<object>): Promise<number> {
+  const { tableName } = em.getMetadata().get(entity)
+  const [row] = await select<{ count: number | string }>(em, `select count(*) as count from ${tableName}`)
   return Number(row?.count ?? 0)
 }
