@@ -1,5 +1,6 @@
 import { type EntityManager, UniqueConstraintViolationException } from '@mikro-orm/core'
 import { entityManager } from '#auth/mikro-orm'
+import { unexpired } from '../database/expired-rows.ts'
 import type { CreateLink } from '../mail/mail-kinds.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import { FieldRefusal, Refusal } from '../refusal.ts'
@@ -7,12 +8,7 @@ import { audit } from '../site/audit.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { changeCredentials } from '../users/change-credentials.ts'
 import { addressInUse } from '../users/email.ts'
-import {
-  consumeOneTimeToken,
-  findIssuedToken,
-  issueOneTimeToken,
-  OneTimeToken,
-} from '../users/one-time-tokens.ts'
+import { consumeOneTimeToken, issueOneTimeToken, OneTimeToken } from '../users/one-time-tokens.ts'
 import { emailKey, lockAccount, User } from '../users/user.ts'
 import { type Notice, notify } from './notify.ts'
 import type { Services } from './services.ts'
@@ -69,7 +65,7 @@ export async function requestAddress(
 
 /** The new address that is not confirmed yet. */
 export async function pendingAddress(em: EntityManager, user: User): Promise<string | undefined> {
-  return (await findIssuedToken(em, user, purpose))?.email
+  return (await pendingChange(em, user))?.email
 }
 
 /** Cancels the pending change. Returns whether there was one. Without the lock, a concurrent `createChangeLink` could restore the row. */
@@ -80,12 +76,16 @@ export function cancelAddress(ctx: SiteContext): Promise<boolean> {
   )
 }
 
+function pendingChange(em: EntityManager, { id: user }: User): Promise<OneTimeToken | null> {
+  return em.findOne(OneTimeToken, { user, purpose, ...unexpired() }, { disableIdentityMap: true })
+}
+
 /** Creates the link of a mail to a new address. Returns `undefined` if the change is no longer pending. */
 const createChangeLink: CreateLink = ({ address, userId = '' }, { em, origin }) =>
   em.transactional(async (em) => {
     await lockAccount(em, { id: userId })
     const account = await em.findOne(User, { id: userId })
-    const pending = account && (await findIssuedToken(em, account, purpose))
+    const pending = account && (await pendingChange(em, account))
     if (!account || !pending || pending.email !== address) return undefined
     // The new link keeps the expiry of the pending change.
     const lifetime = pending.expiresAt.getTime() - Date.now()

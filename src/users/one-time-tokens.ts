@@ -96,13 +96,3 @@ export async function consumeOneTimeToken(
   if ((await em.nativeDelete(OneTimeToken, { digest: digestOf(token) })) !== 1) throw new Refusal(410, gone)
   return grant
 }
-
-/** Finds the address and the expiry of the account's valid token, for the pages of its owner. */
-export async function findIssuedToken(
-  em: EntityManager,
-  { id: user }: Pick<User, 'id'>,
-  purpose: Purpose,
-): Promise<Pick<OneTimeToken, 'email' | 'expiresAt'> | undefined> {
-  const where = { user, purpose, ...unexpired() }
-  return (await em.findOne(OneTimeToken, where, { disableIdentityMap: true })) ?? undefined
-}
