@@ -3,7 +3,7 @@ import { entityManager, type LastUses } from '#auth/mikro-orm'
 import { unexpired } from '../database/expired-rows.ts'
 import type { SiteContext } from '../site/site-context.ts'
 import { User } from '../users/user.ts'
-import { issueToken, storedToken, UserToken } from '../users/user-token.ts'
+import { issueToken, UserToken } from '../users/user-token.ts'
 import { type Notice, notify } from './notify.ts'
 import type { Services } from './services.ts'
 import { changeAccount } from './sessions/change-account.ts'
@@ -59,7 +59,7 @@ export function createToken(
 
 /** The record of a token, if it belongs to the user. */
 export async function ownToken(ctx: SiteContext, token = ''): Promise<NewTokenRecord | undefined> {
-  const value = storedToken(token)
+  const value = UserToken.stored(token)
   if (value === undefined) return undefined
   const { id: user } = ctx.auth.require(User)
   const found = await entityManager(ctx).findOne(UserToken, { value, user })

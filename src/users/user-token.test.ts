@@ -13,7 +13,7 @@ import { describeTable } from '../testing/describe-table.ts'
 import { signUp, takeToken } from '../testing/people.ts'
 import { startSite } from '../testing/site.ts'
 import { User } from './user.ts'
-import { issueToken, newTokenValue, storedToken, UserToken } from './user-token.ts'
+import { issueToken, newTokenValue, UserToken } from './user-token.ts'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -45,7 +45,7 @@ describe('UserToken', () => {
     const em = site.orm.em.fork()
     const found = await em.findOneOrFail(
       UserToken,
-      { value: storedToken(token) ?? '' },
+      { value: UserToken.stored(token) ?? '' },
       { populate: ['user'] },
     )
     assert.equal(found.user.id, person.id)
@@ -87,7 +87,7 @@ describe('issueToken', () => {
     const now = Date.UTC(2030, 0, 1)
     const { token, value, expiresAt } = issueToken(now)
     assert.match(token, /^kauth_[\w-]{49}$/)
-    assert.equal(value, storedToken(token))
+    assert.equal(value, UserToken.stored(token))
     assert.equal(expiresAt.getTime(), now + 30 * day)
   })
 })
@@ -111,30 +111,30 @@ describe('newTokenValue', () => {
   })
 })
 
-describe('storedToken', () => {
+describe('UserToken.stored', () => {
   test('is the SHA-256 of a token', () => {
     const value = newTokenValue()
-    assert.equal(storedToken(value), hash('sha256', value, 'base64url'))
+    assert.equal(UserToken.stored(value), hash('sha256', value, 'base64url'))
   })
 
   test('differs if any character differs, and is undefined for another length or prefix', () => {
     const value = newTokenValue()
-    const stored = storedToken(value)
+    const stored = UserToken.stored(value)
     for (let at = 0; at < value.length; at += 1) {
       for (const other of alphabet) {
         if (other === value[at]) continue
         const wrong = value.slice(0, at) + other + value.slice(at + 1)
-        assert.notEqual(storedToken(wrong), stored, `${other} at ${at}`)
+        assert.notEqual(UserToken.stored(wrong), stored, `${other} at ${at}`)
       }
-      assert.equal(storedToken(value.slice(0, at) + value.slice(at + 1)), undefined)
+      assert.equal(UserToken.stored(value.slice(0, at) + value.slice(at + 1)), undefined)
     }
     for (const wrong of [`${value}A`, ` ${value}`, `${value}\n`, value.toUpperCase(), ''])
-      assert.equal(storedToken(wrong), undefined, JSON.stringify(wrong))
+      assert.equal(UserToken.stored(wrong), undefined, JSON.stringify(wrong))
   })
 
   test('is undefined for random strings, and never throws', () => {
-    fc.assert(fc.property(fc.string({ unit: anyUnit }), (text) => storedToken(text) === undefined))
+    fc.assert(fc.property(fc.string({ unit: anyUnit }), (text) => UserToken.stored(text) === undefined))
     const long = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 55, maxLength: 55 })
-    fc.assert(fc.property(long, (text) => storedToken(text) === undefined))
+    fc.assert(fc.property(long, (text) => UserToken.stored(text) === undefined))
   })
 })

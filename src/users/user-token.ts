@@ -42,8 +42,12 @@ export class UserToken extends ModelTokenAuthenticatable(UserTokenSchema.class, 
   value: 'value',
   user: 'user',
 }) {
+  /**
+   * The stored form of a token: its SHA-256. `undefined` for a text of another form, which saves a query.
+   * The checksum is for secret scanners and is not verified, because a changed token has another digest.
+   */
   static override stored(token: string): string | undefined {
-    return storedToken(token)
+    return tokenForm.test(token) ? digestOf(token) : undefined
   }
 
   get isValid(): boolean {
@@ -70,12 +74,4 @@ export function newTokenValue(): string {
   const checksum = Buffer.alloc(4)
   checksum.writeUInt32BE(crc32(random))
   return `kauth_${random.toString('base64url')}${checksum.toString('base64url')}`
-}
-
-/**
- * The stored form of a token: its SHA-256. `undefined` for a text of another form, which saves a query.
- * The checksum is for secret scanners and is not verified, because a changed token has another digest.
- */
-export function storedToken(value: string): string | undefined {
-  return tokenForm.test(value) ? digestOf(value) : undefined
 }
