@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import type { MetadataStorage } from '@mikro-orm/core'
 import { readPart } from './src/config/environment.ts'
 import { readStorage } from './src/config/storage.ts'
 import { databaseOptions } from './src/database/database-options.ts'
 import { isPostgresUrl } from './src/database/database-url.ts'
 import { loadDialect } from './src/database/open-database.ts'
+import { compareBytes } from './src/database/postgres/compare-bytes.ts'
 import { schema } from './src/schema.ts'
 
 const { databaseUrl } = readPart(process.env, readStorage)
@@ -16,11 +16,4 @@ export default {
   ...options,
   ...(isPostgresUrl(databaseUrl) && { discovery: { afterDiscovered: compareBytes } }),
   migrations: { ...options.migrations, path: join(import.meta.dirname, 'src/migrations') },
-}
-
-/** On PostgreSQL, `columnTypes` makes text columns compare byte by byte, as SQLite does. Sets this collation for the entities too. */
-export function compareBytes(metadata: MetadataStorage): void {
-  for (const { props } of metadata.getAll().values())
-    for (const property of props)
-      if (property.columnTypes?.some((type) => /^(varchar|text)\b/.test(type))) property.collation = 'C'
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { compareBytes } from '../../mikro-orm.config.ts'
 import { startSite } from '../testing/site.ts'
 import { isOnPostgres } from '../testing/test-database.ts'
+import { compareBytes } from './postgres/compare-bytes.ts'
 
 describe('schema', () => {
   test('has the columns, indexes and foreign keys of the entities after the migrations', async (t) => {
