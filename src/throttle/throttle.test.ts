@@ -151,6 +151,22 @@ describe('Throttle', () => {
     assert.deepEqual(succeeded, [60, 40])
   })
 
+  test('D1 keeps failed and running attempts when another attempt does not count', async (t) => {
+    const { orm } = await openOne(t)
+    const throttle = new Throttle(orm)
+    const bob = { ...guess, account: 'bob@example.com' }
+    await flood([throttle], Array(2).fill(guess), wrong)
+    const gate = Promise.withResolvers<undefined>()
+    const running = Array.from({ length: 2 }, () => throttle.attempt(bob, () => gate.promise))
+    await throttle.attempt(guess, right)
+    await throttle.attempt(bob, right)
+    await throttle.purge()
+    gate.resolve(undefined)
+    await Promise.all(running)
+    for (const attempt of [guess, bob])
+      assert.equal((await flood([throttle], Array(10).fill(attempt), wrong)).evaluated, 8)
+  })
+
   test('does not count an attempt whose evaluation throws', async (t) => {
     const { orm } = await openOne(t)
     const throttle = new Throttle(orm)

@@ -90,6 +90,21 @@ describe('Devices', () => {
     assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 101 }])
   })
 
+  test('Q5 add the network of a program once in five concurrent requests', async (t) => {
+    const { site, ada, devices, load } = await openDevices(t)
+    const user = await load(ada)
+    let added = 0
+    const onNew = async () => {
+      added += 1
+    }
+    const requests = Array.from({ length: 5 }, () =>
+      devices.rememberNetwork(contextWith(undefined), user, onNew),
+    )
+    await Promise.all(requests)
+    assert.equal(added, 1)
+    assert.deepEqual(await sql(site, 'select count(*) as n from devices'), [{ n: 1 }])
+  })
+
   test('are deleted in batches a year after their last sign-in, and are found by an index', async (t) => {
     const { site, ada, clock, devices, isKnown, store } = await openDevices(t)
     const values: string[] = []
