@@ -18,24 +18,26 @@ async function startLockable(t: TestContext, options?: { readonly isPatient: boo
   const requests = await userRequests(server)
   const other = new Database(join(folder, 'site.sqlite'), { timeout: 0 })
   t.after(async () => void other.close())
-  const lock = async () => {
+  const write = async (sql: string) => {
     // A statement of the server may hold the lock for a moment.
     for (;;) {
       try {
-        return other.exec('begin exclusive')
-      } catch {
+        return other.exec(sql)
+      } catch (error) {
+        if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw error
         await new Promise(setImmediate)
       }
     }
   }
-  return { server, other, lock, ...requests }
+  return { server, other, write, lock: () => write('begin exclusive'), ...requests }
 }
 
 describe('a site whose SQLite database another process has locked', { concurrency: true }, () => {
   test('N2 N3 serves reads, responds to writes with 503, and recovers after the unlock', async (t) => {
-    const { server, other, lock, open, reading, writing, ada, signingOut } = await startLockable(t)
+    const { server, other, write, lock, open, reading, writing, ada, signingOut } = await startLockable(t)
     // Makes the last uses so old that the next request would write new ones.
-    other.exec('update sessions set seen_at = seen_at - 600000; update user_tokens set last_used_at = null')
+    await write('update sessions set seen_at = seen_at - 600000')
+    await write('update user_tokens set last_used_at = null')
     await lock()
     await Promise.all([assertStatuses(isSuccess, open, reading), assertStatuses(isUnavailable, writing)])
     assert.equal((await signingOut.get('/me')).status, 200, 'the session of a failed sign-out remains')
