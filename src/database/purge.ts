@@ -6,6 +6,8 @@ import { type Logger, loggable } from '../log/log.ts'
 // Small batches and pauses, so that requests do not wait long for the database.
 const batch = 500
 const pause = 100
+// The first batches would delay the first requests after a start.
+const firstWait = 1_000
 
 /** Publishes how many stores had more expired rows than a batch, after each batch. */
 export const purgeRound = channel('koa-authenticators:purge')
@@ -19,7 +21,7 @@ export interface Purgeable {
 /** Waits for a number of milliseconds, or until the signal aborts. */
 type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
-/** Deletes expired rows once a minute, in small batches. Returns a function that stops after the current batch. */
+/** Deletes expired rows a second after the start and then once a minute, in small batches. Returns a function that stops after the current batch. */
 export function startPurging(
   stores: readonly Purgeable[],
   log: Logger,
@@ -29,6 +31,7 @@ export function startPurging(
   const { signal } = stopped
   const purgeForever = async () => {
     let due = stores
+    await wait(firstWait, signal)
     while (!signal.aborted) {
       const full: Purgeable[] = []
       for (const store of due) if (!signal.aborted && (await purgeOnce(store, log))) full.push(store)
