@@ -51,7 +51,7 @@ export function databases(
       'Remove `preferReadReplicas` or `lookUps` from `databases()`: `prepared()` reads from the primary.',
     )
   return (ctx, next) => {
-    Reflect.set(ctx, mounted, new RequestDatabases(orms, options))
+    ;(ctx as Mounted)[mounted] = new RequestDatabases(orms, options)
     return next()
   }
 }
@@ -77,7 +77,8 @@ export function databasesOf(ctx: object): RequestDatabases {
 export class RequestDatabases {
   readonly #orms: Databases
   readonly #options: DatabasesOptions
-  readonly #managers = new Map<string, EntityManager>()
+  // Empty for a visitor.
+  #managers: Map<string, EntityManager> | undefined
   #lookUps: RequestLookUps | undefined
 
   constructor(orms: Databases, options: DatabasesOptions) {
@@ -106,6 +107,7 @@ export class RequestDatabases {
 
   /** The entity manager of the database with that name. The first call forks it. */
   manager(name = 'default'): EntityManager {
+    this.#managers ??= new Map()
     const known = this.#managers.get(name)
     if (known) return known
     const em = this.#lookUps?.fork(name) ?? this.orm(name).em.fork()
@@ -120,7 +122,7 @@ export class RequestDatabases {
 
   /** Whether there is an entity manager, which may hold unsaved changes. */
   hasManager(name = 'default'): boolean {
-    return this.#managers.has(name)
+    return this.#managers?.has(name) ?? false
   }
 }
 
