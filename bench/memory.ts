@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { newKeys } from './keys.ts'
 import { load, requestsOf } from './load.ts'
 import { serverCore } from './machine.ts'
+import { median } from './median.ts'
 import { residentMemory } from './processor.ts'
 import type { Figures } from './results.ts'
 import { serverOf, startServer } from './servers.ts'
@@ -11,8 +12,8 @@ const site = serverOf('site')
 const keys = newKeys('HS256')
 
 /**
- * Resident memory of the site in megabytes: two seconds after a start, after a quarter of the requests, and after all. The load
- * alternates every two seconds between requests with bearer tokens and pages with a session.
+ * Resident memory of the site in megabytes: two seconds after a start, after a quarter of the requests, and after all. The last two are
+ * medians of ten samples. The load alternates every two seconds between requests with bearer tokens and pages with a session.
  */
 export async function measureMemory(requests: number, starts: number): Promise<Figures> {
   const atRest: number[] = []
@@ -36,8 +37,13 @@ async function measureUnderLoad(wanted: number): Promise<[number, number]> {
   const running = await startServer(site, keys, serverCore)
   let done = 0
   const loadUntil = async (end: number) => {
-    while (done < end) for (const kind of kinds) done += (await load(running, kind, 2)).requests
-    return residentMemory(running.pid)
+    const samples: number[] = []
+    while (done < end) {
+      for (const kind of kinds) done += (await load(running, kind, 2)).requests
+      samples.push(residentMemory(running.pid))
+    }
+    // The memory rises until V8 collects all garbage, so one sample would depend on the time since the last collection.
+    return median(samples.slice(-10))
   }
   try {
     return [await loadUntil(wanted / 4), await loadUntil(wanted)]
