@@ -54,7 +54,7 @@ import { themeCookie } from './site/theme-cookie.ts'
 import { setBcryptCost } from './users/password.ts'
 import { User } from './users/user.ts'
 
-// An import would load `fetch` too, which takes 50 ms and 5 MB.
+// An import would load `fetch` too, which slows the start and takes memory.
 const { METHODS } = process.getBuiltinModule('node:http')
 
 /** The dependencies of the application. The caller sets `lifecycle.isDraining` before a drain, in which the process still serves requests. */

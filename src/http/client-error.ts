@@ -5,7 +5,7 @@ import { problem } from '../site/problem.ts'
 import { headers } from '../site/security-headers.ts'
 import type { Connections } from './connections.ts'
 
-// An import would load `fetch` too, which takes 50 ms and 5 MB.
+// An import would load `fetch` too, which slows the start and takes memory.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const codes: Record<string, ProblemCode> = {

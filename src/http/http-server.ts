@@ -4,7 +4,7 @@ import { Connections } from './connections.ts'
 import { limitConnectionsOfAddress } from './connections-of-address.ts'
 import { shutDown } from './graceful-shutdown.ts'
 
-// An import would load `fetch` too, which takes 50 ms and 5 MB.
+// An import would load `fetch` too, which slows the start and takes memory.
 const { createServer } = process.getBuiltinModule('node:http')
 
 /** The limits of clients. Times are in milliseconds. */

@@ -77,7 +77,7 @@ export function databasesOf(ctx: object): RequestDatabases {
 export class RequestDatabases {
   readonly #orms: Databases
   readonly #options: DatabasesOptions
-  // Empty for a visitor.
+  // Created when needed, because the page of a visitor needs no entity manager.
   #managers: Map<string, EntityManager> | undefined
   #lookUps: RequestLookUps | undefined
 

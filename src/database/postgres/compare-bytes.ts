@@ -1,6 +1,9 @@
 import type { MetadataStorage } from '@mikro-orm/core'
 
-/** On PostgreSQL, `columnTypes` makes text columns compare byte by byte, as SQLite does. Sets this collation for the entities too. */
+/**
+ * Sets the collation of text columns, which the migrations created with `collate "C"`, for MikroORM's comparison of schemas. It compares
+ * text byte by byte, as SQLite does.
+ */
 export function compareBytes(metadata: MetadataStorage): void {
   for (const { props } of metadata.getAll().values())
     for (const property of props)
